@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from lanewise.kernels.compare import Relation, compare, is_nan, ordered_key
 from lanewise.kernels.convert import convert, from_hub, to_hub
+from lanewise.kernels.merge import merge_rows
 from lanewise.kernels.search import find8, fold_maximum, nonzero_positions, top8
 from lanewise.kernels.sequence import index_sequence
 
@@ -21,6 +22,7 @@ __all__ = [
     "from_hub",
     "index_sequence",
     "is_nan",
+    "merge_rows",
     "nonzero_positions",
     "ordered_key",
     "to_hub",
