@@ -10,7 +10,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOG := $(VENV)/setup.log
 NATIVE := $(wildcard native/*)
-PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q install \
+# LANEWISE_PURE=1 leaves the compiled kernels out; going from one to the other installs again.
+BUILT := $(VENV)/built-$(if $(filter-out 0,$(LANEWISE_PURE)),pure,native).stamp
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install \
 	--root-user-action=ignore -c constraints.txt
 
 # Runs $(2), whose output goes to the log; says $(1) before, and shows the log if it fails.
@@ -21,7 +23,8 @@ quietly = echo "setup: $(1)"; $(2) >>$(LOG) 2>&1 || { cat $(LOG) >&2; echo "setu
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/built.stamp ## create .venv with lanewise (editable) and its tools; quick when done
+setup: $(BUILT) ## create .venv with lanewise (editable) and its tools; quick when done
+	@:
 
 demo: setup ## run the beam search example
 	@$(BIN)/python -m examples.beam_search
@@ -33,7 +36,7 @@ lint: setup ## check style, types and the direction of imports
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 bench: setup ## measure against the budgets (ARGS=... goes to lanewise bench)
 	@$(BIN)/lanewise bench $(ARGS)
@@ -71,15 +74,17 @@ $(VENV)/tools.stamp: $(VENV)/python.stamp pyproject.toml constraints.txt
 	@$(call quietly,installing the tools,$(PIP) cmake nanobind ninja scikit-build-core)
 	@touch $@
 
-$(VENV)/built.stamp: $(VENV)/tools.stamp CMakeLists.txt $(NATIVE)
+$(BUILT): $(VENV)/tools.stamp CMakeLists.txt $(NATIVE)
 	@: >$(LOG)
-	@$(call quietly,building and installing lanewise,$(PIP) --no-build-isolation -e '.[dev$(,)oracle]')
+	@$(call quietly,building and installing lanewise,$(PIP) -v --no-build-isolation -e '.[dev$(,)oracle]')
 	@$(BIN)/python -c 'from lanewise.kernels import native_problem; problem = native_problem(); \
 		print("setup: done,", "with compiled kernels" if problem is None else \
-		f"WITHOUT compiled kernels ({problem}): same results, slower")'
+		f"WITHOUT compiled kernels ({problem}; $(LOG) tells more): same results, slower. " \
+		"With a C++20 compiler: make clean setup")'
+	@rm -f $(VENV)/built-*.stamp
 	@touch $@
 
-$(VENV)/docs.stamp: $(VENV)/built.stamp
+$(VENV)/docs.stamp: $(BUILT)
 	@: >$(LOG)
 	@$(call quietly,installing the documentation tools,$(PIP) 'mkdocs-material' 'mkdocstrings[python]')
 	@touch $@

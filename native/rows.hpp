@@ -4,6 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#ifdef __FAST_MATH__
+#error "lanewise promises bits: -ffast-math (or -Ofast) must not be among the compiler's flags"
+#endif
+
 namespace lanewise {
 
 // A two-dimensional block: rows `pitch` bytes apart (of either sign), unit stride inside a row.
