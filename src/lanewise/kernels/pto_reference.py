@@ -150,7 +150,7 @@ def unpack_planes(words: Unsigned, rows: int) -> Mask:
 
     The inverse of ``pack_planes`` when every word is full: plane p holds bits ``p * rows`` up.
     """
-    *lead, count = words.shape
+    lead = words.shape[:-1]
     data = np.ascontiguousarray(words).view(np.uint8).reshape(*lead, -1)
     run = np.unpackbits(data, axis=-1, bitorder="little").view(np.bool_)
     return np.swapaxes(run.reshape(*lead, -1, rows), -1, -2)

@@ -100,7 +100,7 @@ class Bundle:
         """The relation of a compare; EQ when B.DATR is left out."""
         return RELATION_CODES[0 if self.datr is None else self.datr.cmode]
 
-    def pad(self, omitted: PadValue = PadValue.Null) -> PadValue:
+    def pad(self, omitted: PadValue) -> PadValue:
         """The pad value; ``omitted`` when there is no B.DATR."""
         return omitted if self.datr is None else PadValue(self.datr.pad)
 
@@ -180,9 +180,7 @@ class Collector:
         if self._datr is not None:
             bundle_control("bundle.datr_twice", "a bundle has at most one B.DATR")
         if self._registers or self._shared or self._pemode is not None:
-            bundle_control(
-                "bundle.datr_late", "B.DATR must come before any B.IOR, B.IOT and B.IOS"
-            )
+            bundle_control("bundle.datr_late", "B.DATR must come before any B.IOR, B.IOT and B.IOS")
         self._datr = word
 
     def _add_dimension(self, which: int, dimension: Dimension) -> None:

@@ -17,8 +17,7 @@ from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.datatypes import DataType
 from lanewise.pto.faults import tile_legality
 from lanewise.pto.geometry import Layout, cell_shape, round_up
-from lanewise.pto.padding import PREDICATE_PADS, PadValue
-from lanewise.pto.tile import Descriptor, Kind, Tile, tile_from_matrix
+from lanewise.pto.tile import Descriptor, Kind, Tile
 
 Mask = NDArray[np.bool_]
 
@@ -129,20 +128,6 @@ def predicate_descriptor(data: Descriptor, dtype: DataType, capacity: int) -> De
     )
 
 
-def predicate_tile(results: Mask, descriptor: Descriptor, pad: PadValue) -> Tile:
-    """A predicate tile with ``results`` in its valid rectangle and the pad around it."""
-    shape = (descriptor.rows, descriptor.cols)
-    padding = PREDICATE_PADS[pad]
-    codes = np.full(shape, padding or 0, np.uint8)
-    rows, columns = results.shape
-    codes[:rows, :columns] = results
-    if padding is not None:
-        return tile_from_matrix(descriptor, codes)
-    known = np.zeros(shape, np.bool_)
-    known[:rows, :columns] = True
-    return tile_from_matrix(descriptor, codes, known)
-
-
 def mask_of_tile(mask: Tile, data: Descriptor, dtype: DataType, check_padding: bool) -> Mask:
     """The mask that a predicate tile carries for ``data`` operated on as ``dtype``.
 
@@ -167,7 +152,7 @@ def mask_of_tile(mask: Tile, data: Descriptor, dtype: DataType, check_padding: b
         name = None if found.basis is None else found.basis.name
         tile_legality("mask.basis", f"the mask has basis {name}, the operation is {dtype.name}")
     region = mask.valid_region
-    if not mask.defined[region].all():
+    if not mask.valid_defined:
         tile_legality("mask.defined", "a valid element of the mask is undefined")
     codes = mask.codes[region]
     if (codes > 1).any():

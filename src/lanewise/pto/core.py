@@ -5,7 +5,7 @@ Source: PTO state; PTO bundle schemas and checks (order of checks).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -47,7 +47,7 @@ class Step(Protocol):
     def allocate(self, operands: Any, pe: ProcessingElement) -> None:
         """Raise PtoFault when there is no room for the result."""
 
-    def execute(self, operands: Any) -> Effects:
+    def execute(self, operands: Any, profile: PtoProfile) -> Effects:
         """What it does."""
 
 
@@ -91,7 +91,7 @@ class BundleStep:
         operation, request = self._decided
         operation.allocate(request, operands, pe)
 
-    def execute(self, operands: Operands) -> Effects:
+    def execute(self, operands: Operands, profile: PtoProfile) -> Effects:
         operation, request = self._decided
         return operation.execute(request, operands)
 
@@ -144,10 +144,16 @@ def _refuse_unterminated() -> None:
 
 
 #: What a program that ends inside a bundle does. Source: PTO open points.
-_UNTERMINATED = {"BundleControl": _refuse_unterminated, "ignore": lambda: None}
+_UNTERMINATED: dict[str, Callable[[], None]] = {
+    "BundleControl": _refuse_unterminated,
+    "ignore": lambda: None,
+}
 
 #: Which PEs a flag reaches, given the PE that raised it. Source: PTO open points.
-_FLAG_REACH = {"pe": lambda pe: (pe,), "core": lambda pe: tuple(range(PE_COUNT))}
+_FLAG_REACH: dict[str, Callable[[int], tuple[int, ...]]] = {
+    "pe": lambda pe: (pe,),
+    "core": lambda pe: tuple(range(PE_COUNT)),
+}
 
 
 class PtoCore:
@@ -221,8 +227,7 @@ class PtoCore:
         if pe is not None and not 0 <= pe < PE_COUNT:
             raise UsageError(f"a PE must be 0..{PE_COUNT - 1}, not {pe}")
         self._pes = tuple(
-            change(state) if number in chosen else state
-            for number, state in enumerate(self._pes)
+            change(state) if number in chosen else state for number, state in enumerate(self._pes)
         )
 
     def run(self, program: Sequence[Any] | bytes) -> RunReport:
@@ -298,7 +303,7 @@ class PtoCore:
         state = list(self._pes)
         reach = _FLAG_REACH[self.profile.flags_scope]
         for pe in step.pes:
-            effects = step.execute(operands[pe])
+            effects = step.execute(operands[pe], self.profile)
             state[pe] = state[pe].after(effects)
             for other in reach(pe):
                 state[other] = state[other].with_flags(effects.flags)

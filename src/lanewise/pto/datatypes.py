@@ -9,7 +9,9 @@ import enum
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from lanewise import formats
 from lanewise.errors import UsageError, unknown_name
+from lanewise.formats import Format
 from lanewise.kernels.pto_reference import Ordering
 
 
@@ -56,16 +58,14 @@ class DataType(enum.IntEnum):
     U4X2 = 28
 
     @property
-    def width(self) -> int:
-        """Bits of one element. X2 types hold two 4-bit elements a byte, the first one low."""
-        return _WIDTHS[self]
+    def format(self) -> Format:
+        """The number format of one element."""
+        return _FORMATS[self]
 
     @property
-    def format_name(self) -> str | None:
-        """The number format of one element; None for integers."""
-        if self.name[0] in "SU":
-            return None
-        return _FORMATS.get(self.name, self.name)
+    def width(self) -> int:
+        """Bits of one element. X2 types hold two 4-bit elements a byte, the first one low."""
+        return _FORMATS[self].container
 
     @property
     def order(self) -> ElementOrder:
@@ -91,62 +91,75 @@ DTYPE_NONE = 31
 #: Codes with a meaning in a data type field.
 DTYPE_CODES = MappingProxyType({**{int(t): t.name for t in DataType}, DTYPE_NONE: "DTYPE_NONE"})
 
-_WIDTHS = {
-    **dict.fromkeys((DataType.FP64, DataType.S64, DataType.U64), 64),
-    **dict.fromkeys(
-        (DataType.FP32, DataType.TF32, DataType.HF32, DataType.S32, DataType.U32), 32
-    ),
-    **dict.fromkeys((DataType.FP16, DataType.BF16, DataType.S16, DataType.U16), 16),
-    **dict.fromkeys(
-        (
-            DataType.HiF8,
-            DataType.E4M3,
-            DataType.E5M2,
-            DataType.E3M2,
-            DataType.E2M3,
-            DataType.E8M0,
-            DataType.S8,
-            DataType.U8,
-        ),
-        8,
-    ),
-    **dict.fromkeys(
-        (DataType.E2M1X2, DataType.E1M2X2, DataType.HiF4X2, DataType.S4X2, DataType.U4X2), 4
-    ),
-}
+_FORMATS = MappingProxyType(
+    {
+        DataType.FP64: formats.FP64,
+        DataType.FP32: formats.FP32,
+        DataType.TF32: formats.TF32,
+        DataType.HF32: formats.HF32,
+        DataType.FP16: formats.FP16,
+        DataType.BF16: formats.BF16,
+        DataType.HiF8: formats.HIF8,
+        # The E4M3 of this machine has no infinity and ends at 448.
+        DataType.E4M3: formats.E4M3FN,
+        DataType.E5M2: formats.E5M2,
+        DataType.E3M2: formats.E3M2,
+        DataType.E2M3: formats.E2M3,
+        DataType.E2M1X2: formats.E2M1,
+        DataType.E1M2X2: formats.E1M2,
+        DataType.E8M0: formats.E8M0,
+        DataType.HiF4X2: formats.HIF4,
+        DataType.S64: formats.INT64,
+        DataType.S32: formats.INT32,
+        DataType.S16: formats.INT16,
+        DataType.S8: formats.INT8,
+        DataType.S4X2: formats.INT4,
+        DataType.U64: formats.UINT64,
+        DataType.U32: formats.UINT32,
+        DataType.U16: formats.UINT16,
+        DataType.U8: formats.UINT8,
+        DataType.U4X2: formats.UINT4,
+    }
+)
 
-_FORMATS = {"E2M1X2": "E2M1", "E1M2X2": "E1M2", "HiF4X2": "HiF4"}
+#: Element names beside the data types that a scale or lane can have, and their formats.
+ELEMENT_FORMATS = MappingProxyType(
+    {
+        **{t.name: t.format for t in DataType if not t.name.endswith("X2")},
+        "E2M1": formats.E2M1,
+        "E1M2": formats.E1M2,
+        "HiF4": formats.HIF4,
+        "E6M2": formats.E6M2,
+        "RCPE6M2": formats.RCPE6M2,
+    }
+)
 
 
-def _ieee(width: int, infinity: int, quiet_bit: int, dropped: int = 0) -> ElementOrder:
-    """An IEEE-like type: everything above the code of infinity is a NaN."""
-    return ElementOrder(
-        Ordering(width, "sign_magnitude", largest_number=infinity, quiet_bit=quiet_bit),
-        largest=infinity - (1 << dropped),
-        must_be_zero=(1 << dropped) - 1,
-    )
-
-
-def _integer(width: int, signed: bool) -> ElementOrder:
-    kind = "signed" if signed else "unsigned"
-    return ElementOrder(Ordering(width, kind), largest=(1 << (width - signed)) - 1)
+def _order(dtype: DataType) -> ElementOrder:
+    """The order of a type, read off its number format."""
+    found = dtype.format
+    if found.kind == "signed":
+        ordering = Ordering(dtype.width, "signed")
+    elif found.kind == "unsigned":
+        ordering = Ordering(dtype.width, "unsigned")
+    else:
+        largest = found.max_finite if found.infinity is None else found.infinity
+        assert found.quiet_nan is not None
+        # The lowest bit that the canonical NaN has and the largest number lacks tells quiet ones.
+        quiet = found.quiet_nan & ~largest
+        ordering = Ordering(dtype.width, "sign_magnitude", largest, quiet)
+    return ElementOrder(ordering, found.max_finite, (1 << found.low_zero_bits) - 1)
 
 
 _ORDERS = MappingProxyType(
     {
-        DataType.FP64: _ieee(64, 0x7FF0_0000_0000_0000, 1 << 51),
-        DataType.FP32: _ieee(32, 0x7F80_0000, 1 << 22),
-        DataType.TF32: _ieee(32, 0x7F80_0000, 1 << 22, dropped=13),
-        DataType.HF32: _ieee(32, 0x7F80_0000, 1 << 22, dropped=12),
-        DataType.FP16: _ieee(16, 0x7C00, 1 << 9),
-        DataType.BF16: _ieee(16, 0x7F80, 1 << 6),
-        # No infinity: 7e is the largest number, 7f the only (quiet) NaN magnitude.
-        DataType.E4M3: ElementOrder(
-            Ordering(8, "sign_magnitude", largest_number=0x7E, quiet_bit=0x01), largest=0x7E
-        ),
-        DataType.E5M2: _ieee(8, 0x7C, 1 << 1),
-        **{DataType[f"S{w}"]: _integer(w, True) for w in (64, 32, 16, 8)},
-        **{DataType[f"U{w}"]: _integer(w, False) for w in (64, 32, 16, 8)},
+        dtype: _order(dtype)
+        for dtype in DataType
+        if dtype.name
+        in {
+            *("FP64", "FP32", "TF32", "HF32", "FP16", "BF16", "E4M3", "E5M2"),
+            *("S64", "S32", "S16", "S8", "U64", "U32", "U16", "U8"),
+        }
     }
 )
 

@@ -133,12 +133,13 @@ def payload_bits(layout: Layout, width: int, rows: int, columns: int) -> int:
 
 
 def element_address(
-    layout: Layout, width: int, rows: int, columns: int, row: int, column: int
+    layout: Layout, width: int, shape: tuple[int, int], position: tuple[int, int]
 ) -> Address:
-    """Where element (``row``, ``column``) of a tile of ``rows`` by ``columns`` lies.
+    """Where the element at ``position`` (row, column) of a tile of this physical shape lies.
 
     This is the definition; the array twins in :mod:`lanewise.pto.tile` are held equal to it.
     """
+    (rows, columns), (row, column) = shape, position
     if not (0 <= row < rows and 0 <= column < columns):
         raise UsageError(f"element ({row}, {column}) is outside the {rows}x{columns} tile")
     if layout is Layout.NORM:

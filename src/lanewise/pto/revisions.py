@@ -52,9 +52,7 @@ DIFFERENCES = (
         "as many GPRs as there are planes",
         "one GPR at most; Sat chooses the half of an 8-bit tile",
     ),
-    Difference(
-        "mask of TSEL and TSELS", "one GPR a plane", "one GPR, two of them for 8-bit types"
-    ),
+    Difference("mask of TSEL and TSELS", "one GPR a plane", "one GPR, two of them for 8-bit types"),
     Difference(
         "tiles of several cells",
         "planes cell by cell, then slot by slot",

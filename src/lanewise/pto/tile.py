@@ -18,9 +18,7 @@ from lanewise.errors import UsageError
 from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.datatypes import DataType
 from lanewise.pto.geometry import (
-    CELL_BYTES,
     M16_NIBBLES,
-    M_LAYOUTS,
     Layout,
     cell_shape,
     payload_bits,
@@ -227,6 +225,11 @@ class Tile:
             slice(first, first + self.descriptor.valid_cols),
         )
 
+    @property
+    def valid_defined(self) -> bool:
+        """Whether every element of the valid rectangle is defined."""
+        return not self.undefined or bool(self.defined[self.valid_region].all())
+
     def undefined_mask(self) -> bytes:
         """The undefined mask at full length, zeros when everything is defined."""
         return self.undefined or bytes(len(self.payload))
@@ -321,6 +324,24 @@ def tile_from_matrix(
     return Tile(descriptor, payload, _merge(mask, _tail_mask(descriptor)))
 
 
+def padded_tile(values: NDArray[Any], descriptor: Descriptor, padding: int | None) -> Tile:
+    """A tile with ``values`` in its valid rectangle and the code ``padding`` around it.
+
+    Without a padding code the elements around it are undefined.
+    """
+    shape = (descriptor.rows, descriptor.cols)
+    rows, columns = values.shape
+    kind = np.dtype(np.uint8) if values.dtype == np.bool_ else values.dtype
+    codes = np.full(shape, padding or 0, kind)
+    first = descriptor.first_col
+    codes[:rows, first : first + columns] = values
+    if padding is not None:
+        return tile_from_matrix(descriptor, codes)
+    known = np.zeros(shape, np.bool_)
+    known[:rows, first : first + columns] = True
+    return tile_from_matrix(descriptor, codes, known)
+
+
 def _tail_mask(descriptor: Descriptor) -> bytes:
     """The undefined bits past the last element of the payload; empty when there are none."""
     bits = descriptor.rows * descriptor.cols * descriptor.element_bits
@@ -340,17 +361,3 @@ def _merge(mask: bytes, tail: bytes) -> bytes:
 def total_capacity(tiles: Iterable[Tile]) -> int:
     """Bytes of storage that these tiles hold."""
     return sum(tile.descriptor.capacity for tile in tiles)
-
-
-__all__ = [
-    "CELL_BYTES",
-    "M_LAYOUTS",
-    "Descriptor",
-    "Kind",
-    "Tile",
-    "bytes_of",
-    "matrix_of",
-    "smallest_capacity",
-    "tile_from_matrix",
-    "total_capacity",
-]

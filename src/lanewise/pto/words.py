@@ -274,6 +274,25 @@ class Cbstop(BundleWord, width=16):
     pattern = _fixed(15, 0, 0)
 
 
+class RawWide(BundleWord, width=32):
+    """Any 32 bits, as ``.word`` writes them; no form of the machine."""
+
+    form = ".word"
+    raw = Unsigned(bits(31, 0), doc="the bits")
+
+
+class RawShort(BundleWord, width=16):
+    """Any 16 bits, as ``.word`` writes them; no form of the machine."""
+
+    form = ".word"
+    raw = Unsigned(bits(15, 0), doc="the bits")
+
+
+def raw_word(raw: int, width: int) -> BundleWord:
+    """Bits that need not be a word of the machine."""
+    return RawWide.from_bits(raw) if width == 32 else RawShort.from_bits(raw)
+
+
 #: Every form, wide and compressed.
 FORMS: tuple[type[BundleWord], ...] = (
     Bstart,
@@ -292,12 +311,12 @@ FORMS: tuple[type[BundleWord], ...] = (
 
 @lru_cache(maxsize=1 << 16)
 def _decode(raw: int, width: int) -> BundleWord:
-    for form in FORMS:
-        if form.width == width and form.matches(raw):
-            word = form.from_bits(raw)
-            word.check()
-            return word
-    illegal_instruction("encoding.none", f"0x{raw:0{width // 4}x} is no word of this machine")
+    form = next((form for form in FORMS if form.width == width and form.matches(raw)), None)
+    if form is None:
+        illegal_instruction("encoding.none", f"0x{raw:0{width // 4}x} is no word of this machine")
+    word = form.from_bits(raw)
+    word.check()
+    return word
 
 
 ProgramWord = int | str | bytes | BundleWord

@@ -17,15 +17,15 @@ from lanewise.pto.carriers import (
     gpr_columns,
     gpr_fields,
     predicate_descriptor,
-    predicate_tile,
     word_of_mask,
 )
+from lanewise.pto.checks import check_encoding
 from lanewise.pto.datatypes import DataType
 from lanewise.pto.faults import tile_allocation, tile_legality
 from lanewise.pto.instructions._operation import ElementOperation, Operands, Request
-from lanewise.pto.padding import gpr_pad
+from lanewise.pto.padding import PREDICATE_PADS, gpr_pad
 from lanewise.pto.state import Effects, Flag, ProcessingElement
-from lanewise.pto.tile import Descriptor
+from lanewise.pto.tile import Descriptor, padded_tile
 
 
 class CompareOperation(ElementOperation):
@@ -81,7 +81,7 @@ class CompareOperation(ElementOperation):
             word = word_of_mask(results, fields, gpr_pad(request.pad, request.profile))
             return Effects(gprs=((request.bound.register, word),), flags=flags)
         assert request.bound.destination is not None
-        tile = predicate_tile(results, operands.result, request.pad)
+        tile = padded_tile(results, operands.result, PREDICATE_PADS[request.pad])
         return Effects(tile=(request.bound.destination.hand, tile), flags=flags)
 
     @staticmethod
@@ -90,17 +90,6 @@ class CompareOperation(ElementOperation):
         datr = request.bundle.datr
         high_half = fields.words > 1 and datr is not None and bool(datr.sat)
         return gpr_columns(fields, high_half, valid_cols)
-
-
-def check_encoding(codes: NDArray[Any], dtype: DataType, what: str) -> None:
-    """Refuse TF32 and HF32 codes with low bits set (TileLegality)."""
-    forbidden = dtype.order.must_be_zero
-    if forbidden and (codes & codes.dtype.type(forbidden)).any():
-        tile_legality(
-            "source.encoding",
-            f"an element of {what} is no {dtype.name} code: its low "
-            f"{forbidden.bit_length()} bits must be zero",
-        )
 
 
 def compare_elements(dtype: DataType, relation: str, left: int, right: int) -> tuple[bool, int]:

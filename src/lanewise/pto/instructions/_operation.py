@@ -7,23 +7,27 @@ and what does it do (``execute``). Source: PTO bundle schemas and checks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from lanewise.pto.bundle import ORDINARY_RECORDS, Bundle, RegisterRecords
 from lanewise.pto.carriers import Carrier
-from lanewise.pto.datatypes import CUBE_TYPES, ROW_MAJOR_TYPES, DataType
+from lanewise.pto.checks import check_sources, present_tile
+from lanewise.pto.datatypes import ROW_MAJOR_TYPES, DataType
 from lanewise.pto.faults import bundle_control, tile_legality
-from lanewise.pto.geometry import M_LAYOUTS, cell_shape, round_up
+from lanewise.pto.geometry import cell_shape, round_up
 from lanewise.pto.instructions._schema import Bound, Form, bind
 from lanewise.pto.padding import PadValue
 from lanewise.pto.profile import PtoProfile
 from lanewise.pto.state import Effects, ProcessingElement
-from lanewise.pto.tile import Descriptor, Kind, Tile
+from lanewise.pto.tile import Descriptor, Tile
 
 #: What an omitted LB2 means, by profile value, given ValidCol. Source: PTO open points.
-_OMITTED_LB2 = {"valid_col": lambda valid_col: valid_col, "one": lambda valid_col: 1}
+_OMITTED_LB2: Mapping[str, Callable[[int], int]] = {
+    "valid_col": lambda valid_col: valid_col,
+    "one": lambda valid_col: 1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,11 @@ class Operation:
     function: ClassVar[int]
     forms: ClassVar[tuple[Form, ...]] = ()
     records: ClassVar[RegisterRecords] = ORDINARY_RECORDS
+    #: What a bundle without B.DATR pads with, and whether LB2 means anything.
+    omitted_pad: ClassVar[PadValue] = PadValue.Null
+    has_lb2: ClassVar[bool] = True
+    #: Lines of assembly text for documentation and tests.
+    examples: ClassVar[tuple[str, ...]] = ()
 
     @property
     def selector(self) -> int:
@@ -136,52 +145,17 @@ class ElementOperation(Operation):
             tile_legality("type.operation", f"{self.name} does not operate on {dtype.name}")
         if bound.carrier is Carrier.GPR and dtype.width == 8 and dtype not in profile.gpr_types:
             tile_legality("type.gpr", f"a GPR carries no mask of {dtype.name} in this profile")
-        return Request(bundle, profile, dtype, bundle.pad(), bound)
+        return Request(bundle, profile, dtype, bundle.pad(self.omitted_pad), bound)
 
     def prepare(self, request: Request, pe: ProcessingElement) -> Operands:
-        tiles = {}
-        for role, name in request.bound.tiles.items():
-            tile = pe.tile(name)
-            if tile is None:
-                tile_legality("source.absent", f"{name} ({role}) does not exist")
-            tiles[role] = tile
-        data = [tiles[role] for role in self.data_roles if role in tiles]
-        for tile in data:
-            self._check_source(tile, request.dtype)
-        first = data[0].descriptor
-        for tile in data[1:]:
-            if tile.descriptor.shape != first.shape:
-                tile_legality(
-                    "source.shape", f"the sources of {self.name} differ in layout or shape"
-                )
+        tiles = {role: present_tile(pe, name, role) for role, name in request.bound.tiles.items()}
+        check_sources([tiles[role] for role in self.data_roles], request.dtype, self.name)
+        first = tiles[self.data_roles[0]].descriptor
         check_dimensions(request, first, pe)
         registers = {role: pe.gpr(index) for role, index in request.bound.registers.items()}
         operands = Operands(tiles, registers, self.result(request, first))
         self.check_operands(request, operands)
         return operands
-
-    def _check_source(self, tile: Tile, dtype: DataType) -> None:
-        """Kind, descriptor, type, backing and definedness of one data source."""
-        found = tile.descriptor
-        if found.kind is not Kind.NUMERIC:
-            tile_legality("source.kind", f"{self.name} takes numeric data, not {found.kind}")
-        problem = found.problem()
-        if problem is not None:
-            tile_legality("source.descriptor", f"a source is no legal tile: {problem}")
-        if found.layout.is_cube:
-            if found.layout not in M_LAYOUTS:
-                tile_legality("source.layout", f"{self.name} takes no {found.layout} tile")
-            for role, kind in (("operation type", dtype), ("backing type", found.dtype)):
-                if kind not in CUBE_TYPES:
-                    tile_legality("type.cube", f"{kind.name} is no {role} for a CUBE tile")
-        if found.dtype.width != dtype.width:
-            tile_legality(
-                "type.backing",
-                f"a {found.dtype.name} tile cannot back {dtype.name}: {found.dtype.width} bits "
-                f"against {dtype.width}",
-            )
-        if not tile.defined[tile.valid_region].all():
-            tile_legality("source.defined", "a valid element of a source is undefined")
 
     def result(self, request: Request, data: Descriptor) -> Descriptor | None:
         """The descriptor of the new tile, None for a register result."""

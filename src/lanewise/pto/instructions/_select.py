@@ -16,9 +16,9 @@ from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.carriers import Carrier, gpr_fields, mask_of_tile, mask_of_words
 from lanewise.pto.faults import PtoFault
 from lanewise.pto.instructions._operation import ElementOperation, Operands, Request
-from lanewise.pto.padding import PadValue, element_pad
+from lanewise.pto.padding import element_pad
 from lanewise.pto.state import Effects, ProcessingElement
-from lanewise.pto.tile import Descriptor, Tile, tile_from_matrix
+from lanewise.pto.tile import Descriptor, padded_tile
 
 
 class SelectOperation(ElementOperation):
@@ -78,19 +78,5 @@ class SelectOperation(ElementOperation):
         )
         assert operands.result is not None
         assert request.bound.destination is not None
-        tile = selected_tile(chosen, operands.result, request.pad)
+        tile = padded_tile(chosen, operands.result, element_pad(request.dtype, request.pad))
         return Effects(tile=(request.bound.destination.hand, tile))
-
-
-def selected_tile(chosen: NDArray[Any], descriptor: Descriptor, pad: PadValue) -> Tile:
-    """A tile with ``chosen`` in its valid rectangle and the pad of its type around it."""
-    shape = (descriptor.rows, descriptor.cols)
-    padding = element_pad(descriptor.dtype, pad)
-    codes = np.full(shape, padding or 0, chosen.dtype)
-    rows, columns = chosen.shape
-    codes[:rows, :columns] = chosen
-    if padding is not None:
-        return tile_from_matrix(descriptor, codes)
-    known = np.zeros(shape, np.bool_)
-    known[:rows, :columns] = True
-    return tile_from_matrix(descriptor, codes, known)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.carriers import Carrier
-from lanewise.pto.instructions._compare import CompareOperation, check_encoding
+from lanewise.pto.checks import check_encoding
+from lanewise.pto.instructions._compare import CompareOperation
 from lanewise.pto.instructions._operation import Operands, Request
 from lanewise.pto.instructions._schema import Form, RegisterRecord, TileRecord
 

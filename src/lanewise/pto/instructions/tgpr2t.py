@@ -60,6 +60,8 @@ class Tgpr2t(Operation):
     unit = "SFU"
     mode, function = 3, 30
     records = RegisterRecords(most=2, placed=True)
+    omitted_pad = PadValue.Zero
+    has_lb2 = False
     forms = (Form(Carrier.GPR, (TileRecord((), destination=True),)),)
     examples = (
         # Eight planes into byte 3 of 32 rows, ones around them.
@@ -88,7 +90,7 @@ class Tgpr2t(Operation):
             tile_legality("type.operation", f"{self.name} operates on U8, not {dtype.name}")
         if _offset(bundle) > LARGEST_OFFSET:
             tile_legality("datr.offset", f"RMode is {_offset(bundle)}; the byte offset ends at 3")
-        pad = bundle.pad(omitted=PadValue.Zero)
+        pad = bundle.pad(self.omitted_pad)
         if pad not in _PAD_BYTES[profile.tgpr2t_min]:
             tile_legality("datr.pad", f"{self.name} does not pad with {pad.name}")
         destination = bundle.bindings[0].destination
@@ -110,9 +112,10 @@ class Tgpr2t(Operation):
             )
         if lb2 not in (None, 1):
             tile_legality("dimension.cols", f"LB2 is {lb2}; it must be 1 or left out")
-        assert request.bound.destination is not None
+        destination = request.bound.destination
+        assert destination is not None
         registers = {role: pe.gpr(index) for role, index in request.bound.registers.items()}
-        return Operands({}, registers, result_descriptor(layout, request.bound.destination.capacity))
+        return Operands({}, registers, result_descriptor(layout, destination.capacity))
 
     def execute(self, request: Request, operands: Operands) -> Effects:
         result, destination = operands.result, request.bound.destination
