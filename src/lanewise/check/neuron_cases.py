@@ -18,7 +18,7 @@ SCHEMA = "lanewise.case/1"
 Lane = int
 
 
-class _Strict(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class _Strict(msgspec.Struct, forbid_unknown_fields=True):
     """A JSON object whose unknown keys are an error."""
 
 
@@ -73,7 +73,7 @@ class Expectation(_Strict):
 
     verdict: Literal["ok", "malformed", "illegal", "fault"]
     memory: list[MemoryRange] = []
-    state: LaneState = LaneState()
+    state: LaneState = msgspec.field(default_factory=LaneState)
     rule: str | None = None
     reason: str | None = None
     index: int | None = None
@@ -92,7 +92,7 @@ class NeuronCase(_Strict):
     profile_overrides: dict[str, str | int] = {}
     memory: list[MemoryRange] = []
     registers: dict[str, int] = {}
-    state: LaneState = LaneState()
+    state: LaneState = msgspec.field(default_factory=LaneState)
     note: str | None = None
 
 
@@ -272,9 +272,7 @@ def _state_differences(core: NeuronCore, expect: Expectation) -> list[str]:
             )
         flags = state.matched[lane].astype(int).tolist()
         if keys.matched is not None and flags != keys.matched:
-            differences.append(
-                f"matched flags of lane {lane} are {flags}, expected {keys.matched}"
-            )
+            differences.append(f"matched flags of lane {lane} are {flags}, expected {keys.matched}")
     for accumulator in expect.state.accumulator:
         lane, wanted_bits = accumulator.partition, _fp32(accumulator.hex)
         got_bits = int(state.accumulator[lane])

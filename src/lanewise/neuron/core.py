@@ -146,9 +146,7 @@ class NeuronCore:
             error=error,
         )
 
-    def _step(
-        self, index: int, word: bytes, engine: str | None, warnings: list[Warned]
-    ) -> str:
+    def _step(self, index: int, word: bytes, engine: str | None, warnings: list[Warned]) -> str:
         """Run one word; the instruction's name."""
         for observer in self._observers:
             observer.before_legality(self, index, word)
@@ -191,7 +189,7 @@ class NeuronCore:
         return plan
 
 
-def _words(program: Program) -> Iterator[tuple[bytes, str | None]]:
+def _words(program: object) -> Iterator[tuple[bytes, str | None]]:
     """The words of a program with the engines named for them."""
     if isinstance(program, (bytes, bytearray, memoryview)):
         data = bytes(program)

@@ -61,7 +61,7 @@ class Memory:
     @property
     def bytes_per_partition(self) -> int:
         """Size of a partition."""
-        return self.data.shape[1]
+        return int(self.data.shape[1])
 
     def address(self, partition: int, offset: int = 0) -> int:
         """The direct address of a byte, for the start of an access pattern."""
@@ -95,7 +95,8 @@ class Memory:
         unsigned codes (BFLOAT16, FP8).
         """
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        return self.read_tile(offset, shape, dtype, start_partition=partition, partitions=1)[0]
+        rows = self.read_tile(offset, shape, dtype, start_partition=partition, partitions=1)
+        return rows.reshape(shape)
 
     def write_tile(
         self,
@@ -166,10 +167,10 @@ class Memory:
             target = number_format(dtype, self._profile)
             return reference.convert(hub, FORMATS["FP32"], target, self._profile.conversion)
         natural = np.dtype(_NATURAL[dtype]) if dtype in _NATURAL else None
-        same = (
-            given.dtype.newbyteorder("<") in (natural, carrier)
-            or given.dtype.name in _SAME_BITS.get(dtype, ())
-        )
+        same = given.dtype.newbyteorder("<") in (
+            natural,
+            carrier,
+        ) or given.dtype.name in _SAME_BITS.get(dtype, ())
         if not same:
             wanted = natural.name if natural is not None else f"{carrier.name} codes"
             raise UsageError(
@@ -190,7 +191,7 @@ class Memory:
     def _check_range(
         self, partition: int, rows: int, offset: int, size: int, alignment: int
     ) -> None:
-        if not (0 <= partition and rows >= 0 and partition + rows <= PARTITIONS):
+        if not (partition >= 0 and rows >= 0 and partition + rows <= PARTITIONS):
             raise UsageError(
                 f"partitions {partition}..{partition + rows - 1} are not all inside "
                 f"0..{PARTITIONS - 1}"

@@ -85,7 +85,7 @@ class Listed:
     @property
     def count(self) -> int:
         """Number of elements a lane."""
-        return self.offsets.shape[1]
+        return int(self.offsets.shape[1])
 
 
 Pattern = Walk | Listed

@@ -171,9 +171,7 @@ class Resolver:
         address = value
         if source == REGISTER:
             address = self._register(name, value)
-            trouble = start_trouble(
-                self._generation, address, size, writes=False, sbuf_only=False
-            )
+            trouble = start_trouble(self._generation, address, size, writes=False, sbuf_only=False)
             located = self._generation.locate(address)
             if trouble is None and located is not None:
                 trouble = window_trouble(self._profile, located, self._channels)

@@ -35,8 +35,7 @@ BY_OPCODE: Mapping[int, type[Instruction]] = MappingProxyType(
 )
 _BY_CLASS_NAME = {instruction.__name__: instruction for instruction in BY_OPCODE.values()}
 
-__all__ = ["BY_OPCODE"]
-__all__ += sorted(_BY_CLASS_NAME)
+__all__ = ["BY_OPCODE", *_BY_CLASS_NAME]  # noqa: PLE0604 (found, not listed)
 
 
 def __getattr__(name: str) -> Any:

@@ -56,9 +56,7 @@ class CopyPredicatedScalar(Instruction, opcode=0xE8):
     scalar = Immediate(
         byte(44, 4), source="scalar_source", dtype="in_dtype", doc="scalar, pointer or register"
     )
-    dst = Destination(
-        byte(48, 16), 3, dtype="out_dtype", allows_indirect=True, doc="merged into"
-    )
+    dst = Destination(byte(48, 16), 3, dtype="out_dtype", allows_indirect=True, doc="merged into")
 
     rules = (
         *COMMON,

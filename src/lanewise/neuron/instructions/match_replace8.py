@@ -25,7 +25,7 @@ from lanewise.neuron.legality import (
     writable,
 )
 from lanewise.neuron.state import MISS
-from lanewise.neuron.words import Destination, Source
+from lanewise.neuron.words import Destination, Fp32Bits, Source
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class MatchReplace8(Instruction, opcode=0x6F):
     out_dtype = Coded(byte(33), codes=dtype_names(), doc="type of the destination elements")
     num_active_channels = Unsigned(byte(34), doc="number of lanes", default=1)
     reserved = Reserved(byte(35, 5))
-    immediate = Unsigned(byte(40, 4), doc="FP32 bits of the replacement, any")
+    immediate = Fp32Bits(byte(40, 4), doc="FP32 bits of the replacement, any")
     dst = Destination(byte(44, 20), 4, dtype="out_dtype", doc="where the elements go")
 
     rules = (

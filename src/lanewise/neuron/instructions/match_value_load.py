@@ -20,7 +20,7 @@ from lanewise.neuron.legality import (
     window,
     zero_bits,
 )
-from lanewise.neuron.words import IMMEDIATE_SOURCES, Source
+from lanewise.neuron.words import IMMEDIATE_SOURCES, Fp32Bits, Source
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class MatchValueLoad(Instruction, opcode=0x6D):
 
     reserved0 = Reserved(byte(12, 4))
     src = Source(byte(16, 12), 2, dtype="dtype", doc="the eight keys, last slot first")
-    imm1 = Unsigned(byte(28, 4), doc="FP32 bits of another user of the struct, 0 here")
+    imm1 = Fp32Bits(byte(28, 4), doc="FP32 bits of another user of the struct, 0 here")
     dtype = Coded(byte(32), codes=dtype_names(), doc="type of the keys")
     reserved1 = Reserved(byte(33))
     num_active_channels = Unsigned(byte(34), doc="number of lanes", default=1)

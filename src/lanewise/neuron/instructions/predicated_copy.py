@@ -44,9 +44,7 @@ class PredicatedCopy(Instruction):
     out_dtype = Coded(byte(13), codes=dtype_names(), doc="type of the destination elements")
     op = Coded(byte(14), codes=alu_codes(), doc="ALU operation, BYPASS here")
     num_active_channels = Unsigned(byte(15), doc="number of lanes", default=1)
-    predicate = Source(
-        byte(16, 16), 3, dtype="predicate_dtype", doc="integers, true when not 0"
-    )
+    predicate = Source(byte(16, 16), 3, dtype="predicate_dtype", doc="integers, true when not 0")
     data = Source(byte(32, 16), 3, dtype="data_dtype", doc="the elements to copy")
     dst = Destination(byte(48, 16), 3, dtype="out_dtype", doc="merged into where true")
 

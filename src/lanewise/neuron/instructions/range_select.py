@@ -34,6 +34,7 @@ from lanewise.neuron.words import (
     ACCUMULATOR_COMMANDS,
     IMMEDIATE_SOURCES,
     Destination,
+    Fp32Bits,
     Immediate,
     Source,
 )
@@ -87,18 +88,26 @@ class RangeSelect(Instruction, opcode=0xBC):
         byte(14), codes=ACCUMULATOR_COMMANDS, doc="what happens to the accumulator"
     )
     reduce_op = Coded(byte(15), codes=alu_codes(), doc="MAX", default=0x08)
-    base = Unsigned(byte(16, 4), doc="FP32 bits of the index of element 0")
-    fill_value = Unsigned(byte(20, 4), doc="FP32 bits, -FLT_MAX", default=FILL_VALUE)
+    base = Fp32Bits(byte(16, 4), doc="FP32 bits of the index of element 0")
+    fill_value = Fp32Bits(byte(20, 4), doc="FP32 bits, -FLT_MAX", default=FILL_VALUE)
     src = Source(byte(24, 12), 2, dtype="in_dtype", doc="the elements to select")
     comp_op0 = Coded(byte(36), codes=alu_codes(), doc="index comp_op0 bound0", default=0x14)
     comp_op1 = Coded(byte(37), codes=alu_codes(), doc="and index comp_op1 bound1", default=0x16)
     bound0_source = Coded(byte(38), codes=IMMEDIATE_SOURCES, doc="where bound0 is")
     bound1_source = Coded(byte(39), codes=IMMEDIATE_SOURCES, doc="where bound1 is")
     bound0 = Immediate(
-        byte(40, 4), source="bound0_source", dtype=Dtype.FP32, doc="scalar, pointer or register"
+        byte(40, 4),
+        source="bound0_source",
+        dtype=Dtype.FP32,
+        takes_float=True,
+        doc="scalar, pointer or register",
     )
     bound1 = Immediate(
-        byte(44, 4), source="bound1_source", dtype=Dtype.FP32, doc="scalar, pointer or register"
+        byte(44, 4),
+        source="bound1_source",
+        dtype=Dtype.FP32,
+        takes_float=True,
+        doc="scalar, pointer or register",
     )
     dst = Destination(byte(48, 12), 2, dtype="out_dtype", doc="the selected elements")
     unchecked = Inert(byte(60, 4), doc="reserved, but nothing checks it")

@@ -75,7 +75,11 @@ class SelectReduce(Instruction, opcode=0xEA):
     reserved = Reserved(byte(45, 3))
     dst = Destination(byte(48, 12), 2, dtype="out_dtype", doc="the selected elements")
     imm0 = Immediate(
-        byte(60, 4), source="imm0_source", dtype="imm0_dtype", doc="scalar, pointer or register"
+        byte(60, 4),
+        source="imm0_source",
+        dtype="imm0_dtype",
+        takes_float=True,
+        doc="scalar, pointer or register",
     )
 
     rules = (

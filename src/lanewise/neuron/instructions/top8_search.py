@@ -22,7 +22,7 @@ from lanewise.neuron.legality import (
     writable,
     zero_bits,
 )
-from lanewise.neuron.words import Destination, Source
+from lanewise.neuron.words import Destination, Fp32Bits, Source
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 RESULTS = 8
@@ -37,8 +37,8 @@ class Top8Search(Instruction):
     out_dtype = Coded(byte(33), codes=dtype_names(), doc="type of the results")
     num_active_channels = Unsigned(byte(34), doc="number of lanes", default=1)
     reserved0 = Reserved(byte(35, 5))
-    even_count = Unsigned(byte(40, 4), doc="FP32 bits, +0.0 here")
-    odd_count = Unsigned(byte(44, 4), doc="FP32 bits, +0.0 here")
+    even_count = Fp32Bits(byte(40, 4), doc="FP32 bits, +0.0 here")
+    odd_count = Fp32Bits(byte(44, 4), doc="FP32 bits, +0.0 here")
     dst = Destination(byte(48, 12), 2, dtype="out_dtype", doc="the eight results")
     reserved1 = Reserved(byte(60, 4))
 

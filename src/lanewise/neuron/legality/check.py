@@ -149,9 +149,8 @@ class Check:
         if self.is_denied(f"{name}.num") or self.is_denied(f"{name}.num_elem"):
             return None
         if isinstance(pattern, Indirect):
-            elements: int = pattern.num_elem
-            return elements
-        return prod(pattern.num)
+            return int(pattern.num_elem)
+        return int(prod(pattern.num))
 
     def size(self, name: str) -> int | None:
         """Bytes an element of the operand takes, or None for a dtype without a size."""

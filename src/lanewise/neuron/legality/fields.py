@@ -60,7 +60,9 @@ def _channels(check: Check) -> Finding | None:
 
 CHANNELS_FIELD = "num_active_channels"
 
-WORD_LENGTH = Rule("word-length", "the header's length field says 16 words of 32 bits", _word_length)
+WORD_LENGTH = Rule(
+    "word-length", "the header's length field says 16 words of 32 bits", _word_length
+)
 DEBUG_COMMAND = Rule("debug-command", "the debug command is a known code", _debug_command)
 EVENTS = Rule("events", "the wait mode and the update mode are known codes", _events)
 RESERVED_ZERO = Rule("reserved-zero", "every reserved byte is zero", _reserved_zero)

@@ -28,8 +28,7 @@ def immediate(rule: str, name: str) -> Rule:
         return Finding(
             field.source,
             str(source),
-            "one of "
-            + ", ".join(f"{code} ({text})" for code, text in IMMEDIATE_SOURCES.items()),
+            "one of " + ", ".join(f"{code} ({text})" for code, text in IMMEDIATE_SOURCES.items()),
         )
 
     return Rule(
@@ -72,11 +71,7 @@ def immediate_fp32(source: str, dtype: str) -> Rule:
 
     def test(check: Check) -> Finding | None:
         code = getattr(check.word, dtype)
-        if (
-            getattr(check.word, source) != INLINE
-            or code == Dtype.FP32
-            or check.is_denied(dtype)
-        ):
+        if getattr(check.word, source) != INLINE or code == Dtype.FP32 or check.is_denied(dtype):
             return None
         shown = dtype_names().get(code, "no name")
         return Finding(dtype, f"{code:#x} ({shown})", "FP32 (0xa) because the scalar is inline")

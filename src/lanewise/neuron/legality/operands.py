@@ -155,7 +155,8 @@ def quadrant(operand: str) -> Rule:
 
     return Rule(
         f"{operand}-quadrant",
-        f"the index list of {operand} starts in the SBUF quadrant of its data; data in PSUM is free",
+        f"the index list of {operand} starts in the SBUF quadrant of its data; data in PSUM is "
+        "free",
         test,
         only=only_with_indirect_patterns,
     )
@@ -204,7 +205,8 @@ def same_count(rule: str, left: str, right: str) -> Rule:
 
     return Rule(
         rule,
-        f"{left} and {right} have the same number of elements; waived when a register holds a shape",
+        f"{left} and {right} have the same number of elements; waived when a register holds a "
+        "shape",
         test,
     )
 
