@@ -93,7 +93,10 @@ def explain_rounding(
     *,
     stream: bool = False,
 ) -> Explanation:
-    """Everything that ``convert`` does to ``code``. Raises ``UsageError`` where it does."""
+    """Everything that ``convert`` does to ``code``.
+
+    Raises ``UsageError`` where ``convert`` does, and for invalid codes also where it moves bits.
+    """
     hub_code = hub(source, code)
     target_code = convert(code, source, target, policy, stream=stream)
     untouched = source == target and not stream

@@ -45,7 +45,7 @@ def to_hub(codes: Codes, format: Format) -> Hub:
     """
     check_codes(codes, format)
     if format.container <= 16:
-        return _hub_table(format)[codes]
+        return _hub_table(format)[codes, ...]
     if format.is_integer:
         return _blockwise(lambda part: _hub_of_integers(part, format), codes, np.dtype(np.uint32))
     if format.exponent_bits == FP32.exponent_bits and format.width == FP32.width:
@@ -88,7 +88,7 @@ def convert(
     check_target(target)
     # A table pays once the array is about as long as it.
     if source.container <= 8 or (source.container == 16 and codes.size >= 1 << 14):
-        return _conversion_table(source, target, policy)[codes]
+        return _conversion_table(source, target, policy)[codes, ...]
     return from_hub(to_hub(codes, source), target, policy)
 
 

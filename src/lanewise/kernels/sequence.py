@@ -12,6 +12,9 @@ from lanewise.errors import UsageError
 _FRACTION_BITS: Final = 30
 """Bits kept below the binary point. A sum is at least 1, so its 24 bits end at 2**-23 or above."""
 
+_BLOCK: Final = 1 << 14
+"""Steps computed at a time: some 64-bit temporaries of it fit the second-level cache."""
+
 _LARGEST_BASE: Final = 0x4B80_0000
 _LARGEST_COUNT: Final = 1 << 24
 
@@ -29,8 +32,11 @@ def index_sequence(base_bits: int, count: int) -> npt.NDArray[np.uint32]:
         raise UsageError(f"base must be FP32 bits of 0..2**24, not {base_bits:#x}")
     if not 0 <= count <= _LARGEST_COUNT:
         raise UsageError(f"count must be in 0..2**24, not {count}")
-    steps = np.arange(count, dtype=np.uint64) << np.uint64(_FRACTION_BITS)
-    result = _round_to_fp32(steps + np.uint64(_fixed_point(base_bits)))
+    base = np.uint64(_fixed_point(base_bits))
+    result = np.empty(count, dtype=np.uint32)
+    for start in range(0, count, _BLOCK):
+        steps = np.arange(start, min(start + _BLOCK, count), dtype=np.uint64)
+        result[start : start + _BLOCK] = _round_to_fp32((steps << np.uint64(_FRACTION_BITS)) + base)
     # base + 0 is the base itself, however small: the fixed point would have lost its bits.
     result[:1] = base_bits
     return result

@@ -50,7 +50,8 @@ class BrokenRule:
 
     def __str__(self) -> str:
         hint = f" ({self.hint})" if self.hint else ""
-        return f"{self.rule}: {self.field} ({self.place}) is {self.value}, must be {self.allowed}{hint}"
+        what = f"{self.field} ({self.place}) is {self.value}, must be {self.allowed}"
+        return f"{self.rule}: {what}{hint}"
 
 
 class VerdictError(LanewiseError):

@@ -79,7 +79,7 @@ class Generation:
         """The direct address of a byte; UsageError when there is no such byte."""
         if space not in ("sbuf", "psum"):
             raise unknown_name("memory space", space, ("sbuf", "psum"))
-        limit = self.active_bytes(space)
+        limit = self.sbuf_bytes if space == "sbuf" else self.psum_bytes
         if not limit:
             raise UsageError(f"{self.name} has no PSUM")
         if not 0 <= partition < PARTITIONS:

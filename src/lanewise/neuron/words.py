@@ -6,6 +6,8 @@ generation.
 
 from __future__ import annotations
 
+import math
+import struct
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -336,16 +338,62 @@ class Destination(Operand):
     is_destination = True
 
 
+class Fp32Bits(Unsigned):
+    """The bits of an FP32 number. A constructor takes the bits, or a float that FP32 holds."""
+
+    __slots__ = ()
+    kind = "fp32"
+
+    def to_raw(self, value: object) -> int:
+        if isinstance(value, float):
+            return _fp32_bits(self, value)
+        return super().to_raw(value)
+
+    def meaning(self, raw: int) -> str | None:
+        return f"{struct.unpack('<f', raw.to_bytes(4, 'little'))[0]:.9g} as FP32"
+
+
+def _fp32_bits(field: Unsigned, value: float) -> int:
+    """The FP32 bits of a float; refused when FP32 would round it."""
+    try:
+        data = struct.pack("<f", value)
+    except OverflowError:
+        data = b""
+    if not data or (not math.isnan(value) and struct.unpack("<f", data)[0] != value):
+        raise field.refuse(value, "a number that FP32 holds exactly")
+    return int.from_bytes(data, "little")
+
+
 class Immediate(Unsigned):
     """Four bytes that hold a scalar, a pointer to one in every lane, or a register number.
 
-    ``source`` names the field that tells which; ``dtype`` as in :class:`Operand`.
+    ``source`` names the field that tells which; ``dtype`` as in :class:`Operand`. A constructor
+    takes the four bytes as a number; with ``takes_float`` (an inline scalar is always FP32) a
+    float too.
     """
 
-    __slots__ = ("dtype", "source")
+    __slots__ = ("dtype", "source", "takes_float")
     kind = "immediate"
 
-    def __init__(self, run: BitRange, *, source: str, dtype: str | Dtype, doc: str) -> None:
+    def __init__(
+        self,
+        run: BitRange,
+        *,
+        source: str,
+        dtype: str | Dtype,
+        doc: str,
+        takes_float: bool = False,
+    ) -> None:
         super().__init__(run, doc=doc)
         self.source = source
         self.dtype = dtype
+        self.takes_float = takes_float
+
+    def to_raw(self, value: object) -> int:
+        if isinstance(value, float):
+            if not self.takes_float:
+                raise self.refuse(
+                    value, "the scalar's bits as a whole number (its type varies; encode it first)"
+                )
+            return _fp32_bits(self, value)
+        return super().to_raw(value)

@@ -1,0 +1,1 @@
+"""Checking models against each other: case files, generators, sweeps, fuzzing."""

@@ -1,0 +1,40 @@
+"""The AWS NeuronCore: its copy, cast, select and search instructions, on four generations.
+
+``NeuronCore`` is the machine, ``decode``, ``encode`` and ``check`` work on single words, the
+instruction classes are in ``lanewise.neuron.instructions``; ``walk`` and ``indirect`` write
+access patterns.
+"""
+
+from lanewise.neuron.core import Dispatch, NeuronCore
+from lanewise.neuron.dispatch import AnyInstruction, check, decode, encode
+from lanewise.neuron.dtypes import Dtype, find_dtype
+from lanewise.neuron.generation import GENERATIONS, Generation, Place, find_generation
+from lanewise.neuron.instruction import Instruction, Unmodelled
+from lanewise.neuron.memory import Memory
+from lanewise.neuron.profile import PROFILES, Profile
+from lanewise.neuron.state import CoreState
+from lanewise.neuron.words import Address, indirect, walk
+
+__all__ = [
+    "GENERATIONS",
+    "PROFILES",
+    "Address",
+    "AnyInstruction",
+    "CoreState",
+    "Dispatch",
+    "Dtype",
+    "Generation",
+    "Instruction",
+    "Memory",
+    "NeuronCore",
+    "Place",
+    "Profile",
+    "Unmodelled",
+    "check",
+    "decode",
+    "encode",
+    "find_dtype",
+    "find_generation",
+    "indirect",
+    "walk",
+]

@@ -1,0 +1,109 @@
+"""Which addresses, walks and partition windows are legal, and what is wrong with the others.
+
+Each function answers with None or a :class:`Trouble`; the legality rules turn that into a broken
+rule, the run-time check of register-held addresses into a fault. Source: address, alignment,
+window and PSUM-write rules of the ISA documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lanewise.neuron.generation import PARTITIONS, QUADRANT, Generation, Place
+from lanewise.neuron.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What an operand's ``part`` ("start", "num", …) is, and what it must be."""
+
+    part: str
+    value: str
+    allowed: str
+    hint: str = ""
+
+
+def walk_extent(size: int, step: Sequence[int], num: Sequence[int]) -> tuple[int, int]:
+    """Lowest and highest byte of a walk, relative to its start, both inclusive."""
+    low = sum(min(0, s * (n - 1)) for s, n in zip(step, num, strict=True))
+    high = sum(max(0, s * (n - 1)) for s, n in zip(step, num, strict=True))
+    return low * size, high * size + size - 1
+
+
+def start_trouble(
+    generation: Generation, address: int, size: int, *, writes: bool, sbuf_only: bool
+) -> Trouble | None:
+    """Whether one element of ``size`` bytes may lie at a direct address."""
+    place = generation.locate(address)
+    if place is None:
+        spaces = "SBUF or PSUM" if generation.psum_bytes else "SBUF"
+        return Trouble("start", f"{address:#x}", f"inside {spaces} of {generation}")
+    if sbuf_only and place.space != "sbuf":
+        return Trouble("start", str(place), "in SBUF")
+    if place.offset % size:
+        return Trouble("start", str(place), f"aligned to the element size of {size} bytes")
+    active = generation.active_bytes(place.space)
+    if place.offset + size > active:
+        return Trouble(
+            "start", str(place), f"inside the {active:#x} active bytes of a {place.space} partition"
+        )
+    if writes and place.space == "psum" and size != 4:
+        return Trouble(
+            "start", str(place), "in SBUF, or of a 4-byte type: PSUM takes no other writes"
+        )
+    return None
+
+
+def walk_trouble(
+    generation: Generation, place: Place, size: int, step: Sequence[int], num: Sequence[int]
+) -> Trouble | None:
+    """Whether a whole walk stays inside the active bytes of the partition it starts in."""
+    if 0 in num:
+        return Trouble("num", str(list(num)), "at least 1 in every dimension")
+    low, high = walk_extent(size, step, num)
+    active = generation.active_bytes(place.space)
+    if place.offset + low < 0 or place.offset + high >= active:
+        return Trouble(
+            "step",
+            f"{list(step)} with num {list(num)}, reaching offsets "
+            f"{place.offset + low} to {place.offset + high}",
+            f"a walk inside offsets 0 to {active - 1} of the {place.space} partition",
+        )
+    return None
+
+
+def window_trouble(profile: Profile, place: Place, channels: int) -> Trouble | None:
+    """Whether ``channels`` partitions may start at a place (profile ``partition_window``)."""
+    first = place.partition
+    if first + channels > PARTITIONS:
+        return Trouble(
+            "start",
+            f"partition {first} with {channels} channels",
+            f"start partition + channels <= {PARTITIONS}",
+        )
+    if profile.partition_window == "fits":
+        return None
+    if channels > 2 * QUADRANT:
+        starts: tuple[int, ...] = (0,)
+    elif channels > QUADRANT:
+        starts = (0, 64)
+    else:
+        starts = (0, 32, 64, 96)
+    if first in starts:
+        return None
+    return Trouble(
+        "start",
+        f"partition {first} with {channels} channels",
+        f"a start partition in {{{', '.join(map(str, starts))}}}",
+        "profile field partition_window=fits allows any start that fits",
+    )
+
+
+def index_list_trouble(generation: Generation, address: int, count: int) -> Trouble | None:
+    """Whether ``count`` UINT32 indices may be read from a direct address."""
+    trouble = start_trouble(generation, address, 4, writes=False, sbuf_only=False)
+    place = generation.locate(address)
+    if trouble is None and place is not None:
+        trouble = walk_trouble(generation, place, 4, (1,), (count,)) if count else None
+    return trouble

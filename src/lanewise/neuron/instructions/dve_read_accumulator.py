@@ -1,0 +1,62 @@
+"""DVE_READ_ACCUMULATOR: write each lane's running maximum to memory.
+
+The accumulator is read, not cleared; ``negated`` flips its sign bit first.
+Source: D1_RD, opcode 0x9b.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lanewise.neuron.dtypes import FLOAT_TYPES_AND_FP32R, dtype_names
+from lanewise.neuron.instruction import Instruction
+from lanewise.neuron.legality import (
+    CHANNELS,
+    COMMON,
+    RESERVED_ZERO,
+    code_in,
+    dtype_in,
+    element_count,
+    window,
+    writable,
+)
+from lanewise.neuron.words import Destination
+from lanewise.words import Coded, Reserved, Unsigned, byte
+
+if TYPE_CHECKING:
+    from lanewise.neuron.lanes import Lanes
+
+_SIGN = 0x80000000
+
+
+class DveReadAccumulator(Instruction, opcode=0x9B):
+    """0x9b DVE_READ_ACCUMULATOR."""
+
+    summary = "write the running maximum of each lane"
+
+    reserved0 = Reserved(byte(12, 16))
+    dst_element_count = Unsigned(byte(28, 4), doc="number of results, 1", default=1)
+    dtype = Coded(byte(32), codes=dtype_names(), doc="type of the result")
+    negated = Unsigned(byte(33), doc="1: the negated value is written")
+    num_active_channels = Unsigned(byte(34), doc="number of lanes", default=1)
+    reserved1 = Reserved(byte(35, 9))
+    dst = Destination(byte(44, 8), 1, dtype="dtype", doc="the result")
+    reserved2 = Reserved(byte(52, 12))
+
+    rules = (
+        *COMMON,
+        RESERVED_ZERO,
+        dtype_in("out-dtype", "dtype", FLOAT_TYPES_AND_FP32R),
+        element_count("dst", 1),
+        code_in("not-negated-flag", "negated", (0, 1)),
+        CHANNELS,
+        window("dst"),
+        writable("dst"),
+    )
+
+    def execute(self, lanes: Lanes) -> None:
+        sign = np.uint32(_SIGN if self.negated else 0)
+        result = lanes.from_hub(lanes.accumulator ^ sign, self.dtype)
+        lanes.write("dst", result[:, None])

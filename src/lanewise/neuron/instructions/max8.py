@@ -1,0 +1,28 @@
+"""MAX8: the eight largest elements of each lane, smallest first.
+
+Eight slots start at -inf; an element enters only when strictly greater than the smallest slot, so
+NaN never enters, of equal elements the earlier ones stay, and the earlier ranks higher. The stream
+is FP32: elements are decoded and the slots encoded even when the types are equal.
+Source: S4D2_BN, opcode 0x6c.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lanewise.neuron.dtypes import BASE_TYPES_AND_FP32R
+from lanewise.neuron.instructions.top8_search import Top8Search, rules
+
+if TYPE_CHECKING:
+    from lanewise.neuron.lanes import Lanes
+
+
+class Max8(Top8Search, opcode=0x6C):
+    """0x6c MAX8."""
+
+    summary = "the eight largest elements of each lane, ascending"
+    rules = rules(BASE_TYPES_AND_FP32R)
+
+    def execute(self, lanes: Lanes) -> None:
+        slots = lanes.kernels.top8(lanes.read_hub("src"))
+        lanes.write("dst", lanes.from_hub(slots, self.out_dtype))

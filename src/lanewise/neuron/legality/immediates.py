@@ -1,0 +1,79 @@
+"""Rules about scalars that are inline, behind a pointer, or behind a register."""
+
+from __future__ import annotations
+
+from lanewise.neuron.addressing import start_trouble, window_trouble
+from lanewise.neuron.dtypes import Dtype, dtype_names, element_size
+from lanewise.neuron.legality.check import Check, Finding, Rule
+from lanewise.neuron.legality.fields import CHANNELS_FIELD
+from lanewise.neuron.words import IMMEDIATE_SOURCES, REGISTERS, Immediate
+
+INLINE, POINTER, REGISTER = 0, 1, 2
+
+
+def immediate(rule: str, name: str) -> Rule:
+    """The scalar's source is known and what it points at may be read."""
+
+    def test(check: Check) -> Finding | None:
+        field = check.word.fields[name]
+        assert isinstance(field, Immediate)
+        source = getattr(check.word, field.source)
+        value = field.extract(int(check.word))
+        if source == INLINE:
+            return None
+        if source == REGISTER:
+            return _register_number(name, value)
+        if source == POINTER:
+            return _pointer(check, name, field, value)
+        return Finding(
+            field.source,
+            str(source),
+            "one of " + ", ".join(f"{code} ({text})" for code, text in IMMEDIATE_SOURCES.items()),
+        )
+
+    return Rule(
+        rule,
+        f"{name} is inline, a direct pointer to aligned readable memory in every lane, or a "
+        "register number below 64",
+        test,
+    )
+
+
+def _register_number(name: str, value: int) -> Finding | None:
+    if value < REGISTERS:
+        return None
+    return Finding(name, f"{value:#010x}", "a register number below 64 and three zero bytes")
+
+
+def _pointer(check: Check, name: str, field: Immediate, value: int) -> Finding | None:
+    code = check.word.dtype_of(field)
+    size = element_size(code)
+    if size is None:
+        assert isinstance(field.dtype, str)
+        if check.is_denied(field.dtype):
+            return None
+        shown = dtype_names().get(code, "no name")
+        return Finding(field.dtype, f"{code:#x} ({shown})", "a type with an element size")
+    if value >> 29:
+        return Finding(name, f"{value:#010x}", "a direct address (top three bits 0)")
+    trouble = start_trouble(check.generation, value, size, writes=False, sbuf_only=False)
+    if trouble is not None:
+        return Finding(name, trouble.value, trouble.allowed, trouble.hint)
+    place = check.generation.locate(value)
+    if place is None or check.is_denied(CHANNELS_FIELD):
+        return None
+    trouble = window_trouble(check.profile, place, getattr(check.word, CHANNELS_FIELD))
+    return None if trouble is None else Finding(name, trouble.value, trouble.allowed, trouble.hint)
+
+
+def immediate_fp32(source: str, dtype: str) -> Rule:
+    """An inline scalar has type FP32."""
+
+    def test(check: Check) -> Finding | None:
+        code = getattr(check.word, dtype)
+        if getattr(check.word, source) != INLINE or code == Dtype.FP32 or check.is_denied(dtype):
+            return None
+        shown = dtype_names().get(code, "no name")
+        return Finding(dtype, f"{code:#x} ({shown})", "FP32 (0xa) because the scalar is inline")
+
+    return Rule("immediate-fp32", f"{dtype} is FP32 when {source} is 0 (inline)", test)
