@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from lanewise.kernels import pto_reference as kernels
@@ -20,7 +19,6 @@ from lanewise.pto.carriers import (
     word_of_mask,
 )
 from lanewise.pto.checks import check_encoding
-from lanewise.pto.datatypes import DataType
 from lanewise.pto.faults import tile_allocation, tile_legality
 from lanewise.pto.instructions._operation import ElementOperation, Operands, Request
 from lanewise.pto.padding import PREDICATE_PADS, gpr_pad
@@ -90,16 +88,3 @@ class CompareOperation(ElementOperation):
         datr = request.bundle.datr
         high_half = fields.words > 1 and datr is not None and bool(datr.sat)
         return gpr_columns(fields, high_half, valid_cols)
-
-
-def compare_elements(dtype: DataType, relation: str, left: int, right: int) -> tuple[bool, int]:
-    """One comparison of two codes: its result and the flags that it raises.
-
-    Raises PtoFault (TileLegality) for codes that are no encodings of ``dtype``.
-    """
-    kind = kernels.ELEMENT_TYPES[dtype.width]
-    codes = np.array([left], kind), np.array([right], kind)
-    for side, array in zip(("the left side", "the right side"), codes, strict=True):
-        check_encoding(array, dtype, side)
-    results, invalid = kernels.relate(*codes, dtype.order.ordering, relation)
-    return bool(results[0]), int(Flag.NV) if invalid else 0
