@@ -301,25 +301,25 @@ def _pe_differences(
         if live_tile is None:
             yield f"{tile.tile}: expected a tile, there is none"
         else:
-            for difference in _tile_differences(tile, live_tile):
-                yield f"{tile.tile}: {difference}"
+            for problem in _tile_differences(tile, live_tile):
+                yield f"{tile.tile}: {problem}"
+
+
+_SHAPE_KEYS = ("layout", "rows", "cols", "valid_rows", "valid_cols", "first_col", "capacity")
 
 
 def _tile_differences(expected: schema.TileExpected, found: Tile) -> Iterator[str]:
     descriptor = found.descriptor
-    for key in ("layout", "rows", "cols", "valid_rows", "valid_cols", "first_col", "capacity"):
-        value, live = getattr(expected, key), getattr(descriptor, key)
-        if value is not None and value != live:
-            yield f"{key}: expected {value}, got {live}"
-    names = {
+    live = {
+        **{key: getattr(descriptor, key) for key in _SHAPE_KEYS},
         "dtype": descriptor.dtype.name,
         "kind": str(descriptor.kind),
         "basis": None if descriptor.basis is None else descriptor.basis.name,
     }
-    for key, name in names.items():
+    for key, value in live.items():
         wanted = getattr(expected, key)
-        if wanted is not None and wanted != name:
-            yield f"{key}: expected {wanted}, got {name}"
+        if wanted is not None and wanted != value:
+            yield f"{key}: expected {wanted}, got {value}"
     if expected.hex is None:
         return
     payload = hex_bytes(expected.hex)

@@ -80,6 +80,17 @@ def not_numbers(codes: Unsigned, ordering: Ordering) -> tuple[Mask | None, bool]
     return unordered, bool(signalling.any())
 
 
+def signalling(codes: Unsigned, ordering: Ordering) -> Mask:
+    """Where ``codes`` are signalling."""
+    if ordering.kind != "sign_magnitude":
+        return np.zeros(codes.shape, np.bool_)
+    kind = codes.dtype.type
+    magnitude = codes & kind((1 << (ordering.width - 1)) - 1)
+    found: Mask = magnitude > kind(ordering.largest_number)
+    found &= codes & kind(ordering.quiet_bit) == 0
+    return found
+
+
 def relate(
     left: Unsigned, right: Unsigned, ordering: Ordering, relation: str
 ) -> tuple[Mask, bool]:
