@@ -9,6 +9,7 @@ Source: PTO encodings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -319,6 +320,8 @@ def _decode(raw: int, width: int) -> BundleWord:
     return word
 
 
+_HEXADECIMAL = re.compile(r"(?:0[xX])?([0-9a-fA-F]{8}|[0-9a-fA-F]{4})")
+
 ProgramWord = int | str | bytes | BundleWord
 """One word as a program gives it: a number, hexadecimal digits, its bytes, or a decoded word."""
 
@@ -336,14 +339,10 @@ def encoded_width(word: ProgramWord) -> tuple[int, int]:
             illegal_instruction("encoding.cut", f"the program ends inside a word: {word.hex()}")
         return int.from_bytes(word, "little"), 8 * len(word)
     if isinstance(word, str):
-        digits = word[2:] if word[:2].lower() == "0x" else word
-        try:
-            raw = int(digits, 16)
-        except ValueError:
-            raise UsageError(f"a word is a hexadecimal number, not {word!r}") from None
-        if len(digits) not in (4, 8) or raw < 0:
-            raise UsageError(f"a word has 4 or 8 hexadecimal digits, not {word!r}")
-        return raw, 4 * len(digits)
+        match = _HEXADECIMAL.fullmatch(word)
+        if match is None:
+            raise UsageError(f"a word is 4 or 8 hexadecimal digits, not {word!r}")
+        return int(match[1], 16), 4 * len(match[1])
     raw = int(word)
     if raw < 0 or raw >> 32:
         raise UsageError(f"a word has at most 32 bits, {raw:#x} does not fit")
