@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from tests.pto import oracle
 from lanewise.pto import DataType, Kind, Layout, PtoCore, PtoProfile, Tile
 from lanewise.pto.assembly import assemble
 from lanewise.pto.carriers import predicate_descriptor
-from lanewise.pto.tile import padded_tile
+from lanewise.pto.tile import padded_tile, smallest_capacity
 
 LAYOUTS = ("NORM", "CUBE_M16", "CUBE_M32")
 CUBE_TYPES = [name for name in oracle.TYPES if oracle.WIDTHS[name] < 64]
@@ -53,8 +54,9 @@ def tile(
 
 def mask_tile(mask: np.ndarray[Any, Any], data: Tile, dtype: str) -> Tile:
     """The predicate tile that carries ``mask`` for ``data``, its padding undefined."""
-    descriptor = predicate_descriptor(data.descriptor, DataType.named(dtype), 64 * 1024)
-    return padded_tile(mask, descriptor, None)
+    descriptor = predicate_descriptor(data.descriptor, DataType.named(dtype), 128)
+    size = smallest_capacity(descriptor.payload_bytes)
+    return padded_tile(mask, replace(descriptor, capacity=size), None)
 
 
 def core(

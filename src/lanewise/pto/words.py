@@ -335,7 +335,7 @@ def encoded_width(word: ProgramWord) -> tuple[int, int]:
     if isinstance(word, BundleWord):
         return int(word), word.width
     if isinstance(word, bytes):
-        if len(word) not in (2, 4):
+        if len(word) not in (2, 4) or len(word) < (4 if word[0] & 1 else 2):
             illegal_instruction("encoding.cut", f"the program ends inside a word: {word.hex()}")
         return int.from_bytes(word, "little"), 8 * len(word)
     if isinstance(word, str):
