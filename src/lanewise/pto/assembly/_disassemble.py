@@ -40,8 +40,8 @@ def disassemble(program: Sequence[ProgramWord] | bytes) -> str:
 def _line(item: ProgramWord) -> str:
     try:
         word = decode_word(item)
-    except PtoFault:
-        if isinstance(item, bytes) and len(item) not in (2, 4):
+    except PtoFault as fault:
+        if isinstance(item, bytes) and fault.rule == "encoding.cut":
             return f"// the program ends inside a word: {item.hex(' ')}"
         return _raw(item)
     return print_word(word)
