@@ -1,0 +1,205 @@
+"""What the demonstration prints: colours and a live view on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Callable, Sequence
+from math import prod
+from time import perf_counter
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from lanewise.model import Observer
+from lanewise.neuron import Dtype, Instruction, NeuronCore
+
+from .model import END, Bigrams
+from .program import Layout
+from .reference import Ties
+from .search import Outcome, Progress, Sentence, Settings
+
+_GROUP = 4
+_GROUPS_A_LINE = 8
+
+
+class Tally(Observer):
+    """Counts what a core runs, by instruction: words, elements read, seconds."""
+
+    def __init__(self) -> None:
+        self.words: Counter[str] = Counter()
+        self.elements: Counter[str] = Counter()
+        self.seconds: Counter[str] = Counter()
+        self._started = 0.0
+
+    def before_legality(self, machine: Any, index: int, word: bytes) -> None:
+        self._started = perf_counter()
+
+    def after_commit(self, machine: Any, index: int, instruction: Any) -> None:
+        name = instruction.name
+        self.seconds[name] += perf_counter() - self._started  # type: ignore[assignment]
+        self.words[name] += 1
+        self.elements[name] += elements_read(instruction)
+
+
+def elements_read(instruction: Instruction) -> int:
+    """Elements of the instruction's first source, over all its lanes."""
+    sources = (name for name, field in instruction.operands().items() if not field.is_destination)
+    lanes: int = instruction.num_active_channels  # type: ignore[attr-defined]
+    return lanes * prod(getattr(instruction, next(sources)).num)
+
+
+def operand_lines(instruction: Instruction, core: NeuronCore) -> list[str]:
+    """The operands for people: type, offset in the partition, number of elements, step."""
+    lines = []
+    for name, field in instruction.operands().items():
+        pattern = getattr(instruction, name)
+        place = core.generation.locate(pattern.start.address)
+        dtype = Dtype(instruction.dtype_of(field))
+        step = "" if pattern.step[0] == 1 else f", step {pattern.step[0]}"
+        offset = "?" if place is None else f"{place.space}+{place.offset:#06x}"
+        lines.append(f"{name} {dtype} {offset}, {prod(pattern.num)} elements{step}")
+    for name in ("scalar", "immediate", "reversed_pred"):
+        if hasattr(instruction, name):
+            lines.append(f"{name} {getattr(instruction, name):#x}")
+    return lines
+
+
+def hexadecimal(word: bytes) -> list[str]:
+    """The bytes of a word in lines of groups."""
+    groups = [word[at : at + _GROUP].hex() for at in range(0, len(word), _GROUP)]
+    return [
+        " ".join(groups[at : at + _GROUPS_A_LINE]) for at in range(0, len(groups), _GROUPS_A_LINE)
+    ]
+
+
+class Report:
+    """Prints to ``console``; nothing here decides anything."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+
+    def line(self, text: str = "", style: str = "") -> None:
+        """One line, wrapped by the terminal and never cut."""
+        self.console.print(Text(text, style=style), soft_wrap=True)
+
+    def model(self, source: str, sentences: int, model: Bigrams, core: NeuronCore) -> None:
+        """The machine, and what was counted."""
+        self.line("Beam search on a modelled NeuronCore", "bold")
+        self.line(
+            f"machine  {core.generation} ({core.generation.isa}), profile "
+            f"{core.profile.description}, {core.engine} kernels"
+        )
+        self.line(
+            f"model    {sentences:,} sentences of {source}, Python {platform.python_version()}: "
+            f"{int(model.frequency.sum()):,} words, {model.pairs:,} different bigrams, "
+            f"vocabulary {len(model.words):,}"
+        )
+
+    def program(self, program: Sequence[Instruction], core: NeuronCore, layout: Layout) -> None:
+        """The instruction stream of one step."""
+        lanes = program[0].num_active_channels  # type: ignore[attr-defined]
+        self.line()
+        self.line(f"One step: {len(program)} words for {lanes} partitions", "bold")
+        self.line(
+            f"(bytes used of a partition: {layout.end:,} of {core.sbuf.bytes_per_partition:,})"
+        )
+        for number, instruction in enumerate(program, start=1):
+            first, *more = operand_lines(instruction, core)
+            self.console.print(
+                Text.assemble(f"{number:3}  ", (f"{instruction.name:24}", "bold cyan"), first),
+                soft_wrap=True,
+            )
+            for line in more:
+                self.line(" " * 29 + line)
+            for line in hexadecimal(instruction.to_bytes()):
+                self.line("     " + line, "dim")
+
+    def watch(
+        self, title: str, model: Bigrams, settings: Settings, run: Callable[[Progress], Outcome]
+    ) -> Outcome:
+        """Run a search while showing its best beams; elsewhere than on a terminal, one line."""
+        if not self.console.is_terminal:
+            outcome = run(lambda step, live, finished: None)
+            self.line(f"{title}: {len(outcome.steps)} steps")
+            return outcome
+        with Live(console=self.console, transient=True, auto_refresh=False) as live_view:
+
+            def show(
+                step: int,
+                live: Sequence[Sequence[Sentence]],
+                finished: Sequence[Sequence[Sentence]],
+            ) -> None:
+                table = Table(
+                    "best beam",
+                    "score",
+                    "live",
+                    "finished",
+                    box=box.SIMPLE,
+                    title=f"{title}: step {step} of {settings.steps}",
+                    title_justify="left",
+                )
+                for left, done in zip(live, finished, strict=True):
+                    if left or done:
+                        best = left[0] if left else max(done, key=lambda sentence: sentence.mean)
+                        table.add_row(
+                            Text(model.text(best.words), no_wrap=True, overflow="ellipsis"),
+                            f"{best.score:.2f}",
+                            str(len(left)),
+                            str(len(done)),
+                        )
+                live_view.update(table, refresh=True)
+
+            return run(show)
+
+    def sentences(self, title: str, model: Bigrams, outcomes: Sequence[Outcome]) -> None:
+        """The sentence of every prompt and round with its score."""
+        self.line()
+        self.line(title, "bold")
+        for sentences in zip(*(outcome.sentences for outcome in outcomes), strict=True):
+            for sentence in sentences:
+                mark = "." if sentence.words[-1] == END else " …"
+                text = model.text(sentence.words)
+                self.console.print(
+                    Text.assemble(
+                        (f"{sentence.score:8.3f}  ", "green"), text[:1].upper() + text[1:] + mark
+                    ),
+                    soft_wrap=True,
+                )
+
+    def tally(self, tally: Tally) -> None:
+        """What the machine did."""
+        self.line()
+        table = Table(box=box.SIMPLE if self.console.is_terminal else None, pad_edge=False)
+        table.add_column("instruction")
+        for title in ("words", "elements", "ms", "elements/µs"):
+            table.add_column(title, justify="right")
+        for name, count in tally.words.items():
+            seconds, elements = tally.seconds[name], tally.elements[name]
+            table.add_row(
+                name,
+                f"{count:,}",
+                f"{elements:,}",
+                f"{1e3 * seconds:.1f}",
+                f"{elements / (1e6 * seconds):.0f}" if seconds else "",
+            )
+        table.add_row(
+            "all",
+            f"{tally.words.total():,}",
+            f"{tally.elements.total():,}",
+            f"{1e3 * sum(tally.seconds.values()):.1f}",
+            style="bold",
+        )
+        self.console.print(table)
+
+    def ties(self, name: str, ties: Ties) -> None:
+        """How often position decided."""
+        self.line(
+            f"ties, {name}: in {ties.tied:,} of {ties.rows:,} rows equal values are among the best "
+            f"16 ({ties.pairs:,} pairs), in {ties.cut:,} the 16th is also outside; "
+            f"{ties.scores:,} pairs of beams' candidates had equal scores"
+        )
