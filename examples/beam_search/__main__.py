@@ -10,6 +10,7 @@ import io
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -36,7 +37,7 @@ PROMPTS = (
     "if",
     "it",
 )
-COMMON = 40
+COMMON = 24
 """So many of the most frequent words may come again in later rounds."""
 VARIANTS = {"FP32": False, "through BFLOAT16": True}
 
@@ -105,33 +106,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report.program(shown, core, layout)
     if given.save is not None:
         given.save.write_bytes(b"".join(instruction.to_bytes() for instruction in shown))
-        report.line(f"saved to {given.save}: lanewise {core.generation} words, 64 bytes each")
+        report.line(f"saved to {given.save}: {len(shown)} words of 64 bytes")
     report.line()
 
     found: list[str] = []
     machine_seconds = numpy_seconds = 0.0
     compared = Ties()
+    known: set[Numbers] = set()
     for name, via_bfloat16 in VARIANTS.items():
         ties = Ties()
         outcomes: list[Outcome] = []
         for number in range(1, rounds + 1):
+            title = f"{name}, round {number}"
             here = replace(settings, barred=_used(outcomes))
-            outcome = report.watch(
-                f"{name}, round {number}",
-                model,
-                here,
-                lambda progress, here=here, name=name: search_on_machine(
-                    core, programs[name], model, prompts, here, progress
-                ),
-            )
+            run = partial(search_on_machine, core, programs[name], model, prompts, here)
+            outcome = report.watch(title, model, here, run)
+            report.round(title, outcome)
             outcomes.append(outcome)
             machine_seconds += outcome.machine_seconds
             before = perf_counter()
             expected, new_ties = search_in_numpy(model, prompts, here, via_bfloat16=via_bfloat16)
             numpy_seconds += perf_counter() - before
             ties += new_ties
-            found += [f"{name}, round {number}, {text}" for text in differences(outcome, expected)]
-        report.sentences(f"Sentences, {name}", model, outcomes)
+            found += [f"{title}, {text}" for text in differences(outcome, expected)]
+        by_round = [outcome.sentences for outcome in outcomes]
+        results = [sentence for of_prompt in zip(*by_round, strict=True) for sentence in of_prompt]
+        report.sentences(
+            f"{len(results)} sentences and the logarithms of their probabilities:"
+            if not known
+            else f"of {len(results)} sentences, these have other words than before:",
+            model,
+            [sentence for sentence in results if sentence.words not in known],
+        )
+        known |= {sentence.words for sentence in results}
         report.ties(name, ties)
         report.line()
         compared += ties

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import platform
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from time import perf_counter
 from typing import Any
@@ -18,10 +18,10 @@ from rich.text import Text
 from lanewise.model import Observer
 from lanewise.neuron import Dtype, Instruction, NeuronCore
 
-from .model import END, Bigrams
+from .model import Bigrams
 from .program import Layout
 from .reference import Ties
-from .search import Outcome, Progress, Sentence, Settings
+from .search import Outcome, Sentence, Settings
 
 _GROUP = 4
 _GROUPS_A_LINE = 8
@@ -33,7 +33,7 @@ class Tally(Observer):
     def __init__(self) -> None:
         self.words: Counter[str] = Counter()
         self.elements: Counter[str] = Counter()
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self._started = 0.0
 
     def before_legality(self, machine: Any, index: int, word: bytes) -> None:
@@ -41,7 +41,7 @@ class Tally(Observer):
 
     def after_commit(self, machine: Any, index: int, instruction: Any) -> None:
         name = instruction.name
-        self.seconds[name] += perf_counter() - self._started  # type: ignore[assignment]
+        self.seconds[name] += perf_counter() - self._started
         self.words[name] += 1
         self.elements[name] += elements_read(instruction)
 
@@ -49,8 +49,13 @@ class Tally(Observer):
 def elements_read(instruction: Instruction) -> int:
     """Elements of the instruction's first source, over all its lanes."""
     sources = (name for name, field in instruction.operands().items() if not field.is_destination)
+    pattern = getattr(instruction, next(sources))
+    return int(prod(pattern.num)) * _lanes(instruction)
+
+
+def _lanes(instruction: Instruction) -> int:
     lanes: int = instruction.num_active_channels  # type: ignore[attr-defined]
-    return lanes * prod(getattr(instruction, next(sources)).num)
+    return lanes
 
 
 def operand_lines(instruction: Instruction, core: NeuronCore) -> list[str]:
@@ -102,11 +107,11 @@ class Report:
 
     def program(self, program: Sequence[Instruction], core: NeuronCore, layout: Layout) -> None:
         """The instruction stream of one step."""
-        lanes = program[0].num_active_channels  # type: ignore[attr-defined]
         self.line()
-        self.line(f"One step: {len(program)} words for {lanes} partitions", "bold")
+        self.line(f"One step: {len(program)} words for {_lanes(program[0])} partitions", "bold")
         self.line(
-            f"(bytes used of a partition: {layout.end:,} of {core.sbuf.bytes_per_partition:,})"
+            f"{layout.end:,} of the {core.sbuf.bytes_per_partition:,} bytes of a partition are "
+            "used; offsets are the same in each"
         )
         for number, instruction in enumerate(program, start=1):
             first, *more = operand_lines(instruction, core)
@@ -120,13 +125,14 @@ class Report:
                 self.line("     " + line, "dim")
 
     def watch(
-        self, title: str, model: Bigrams, settings: Settings, run: Callable[[Progress], Outcome]
+        self, title: str, model: Bigrams, settings: Settings, run: Callable[..., Outcome]
     ) -> Outcome:
-        """Run a search while showing its best beams; elsewhere than on a terminal, one line."""
+        """Run a search; on a terminal, show its best beams meanwhile.
+
+        ``run`` takes the keyword argument ``progress`` of search_on_machine.
+        """
         if not self.console.is_terminal:
-            outcome = run(lambda step, live, finished: None)
-            self.line(f"{title}: {len(outcome.steps)} steps")
-            return outcome
+            return run()
         with Live(console=self.console, transient=True, auto_refresh=False) as live_view:
 
             def show(
@@ -154,22 +160,28 @@ class Report:
                         )
                 live_view.update(table, refresh=True)
 
-            return run(show)
+            return run(progress=show)
 
-    def sentences(self, title: str, model: Bigrams, outcomes: Sequence[Outcome]) -> None:
-        """The sentence of every prompt and round with its score."""
-        self.line()
+    def round(self, title: str, outcome: Outcome) -> None:
+        """One line on a round that is done."""
+        rows = sum(len(step) for step in outcome.steps)
+        self.line(
+            f"{title}: {len(outcome.steps)} steps, {rows:,} rows, {outcome.machine_seconds:.2f} s "
+            "in the machine"
+        )
+
+    def sentences(self, title: str, model: Bigrams, sentences: Iterable[Sentence]) -> None:
+        """Sentences with their scores."""
         self.line(title, "bold")
-        for sentences in zip(*(outcome.sentences for outcome in outcomes), strict=True):
-            for sentence in sentences:
-                mark = "." if sentence.words[-1] == END else " …"
-                text = model.text(sentence.words)
-                self.console.print(
-                    Text.assemble(
-                        (f"{sentence.score:8.3f}  ", "green"), text[:1].upper() + text[1:] + mark
-                    ),
-                    soft_wrap=True,
-                )
+        for sentence in sentences:
+            mark = "." if sentence.is_finished else " …"
+            text = model.text(sentence.words)
+            self.console.print(
+                Text.assemble(
+                    (f"{sentence.score:9.3f}  ", "green"), text[:1].upper() + text[1:] + mark
+                ),
+                soft_wrap=True,
+            )
 
     def tally(self, tally: Tally) -> None:
         """What the machine did."""

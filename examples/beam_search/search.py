@@ -145,19 +145,17 @@ def search_on_machine(
         positions = core.sbuf.read_tile(layout.positions, BEST, "UINT16", partitions=lanes)
         found = {}
         for prompt, sentences in enumerate(live):
-            first = prompt * settings.beams
-            lane_range = slice(first, first + len(sentences))
-            for beam in range(len(sentences)):
-                lane = first + beam
-                found[prompt, beam] = Best.of(values[lane], positions[lane])
+            mine = slice(prompt * settings.beams, prompt * settings.beams + len(sentences))
+            for beam, results in enumerate(zip(values[mine], positions[mine], strict=True)):
+                found[prompt, beam] = Best.of(*results)
             live[prompt] = _joined(
-                sentences, values[lane_range], positions[lane_range], finished[prompt], settings
+                sentences, values[mine], positions[mine], finished[prompt], settings
             )
         outcome.steps.append(found)
         if progress is not None:
             progress(step, live, finished)
-    for prompt, left, done in zip(prompts, live, finished, strict=True):
-        ways = done or left or [Sentence(prompt, np.float32(0), 0)]
+    for words, left, done in zip(prompts, live, finished, strict=True):
+        ways = done or left or [Sentence(words, np.float32(0), 0)]
         # argmax names the first of equals.
         outcome.sentences.append(ways[int(np.argmax([sentence.mean for sentence in ways]))])
     return outcome
