@@ -39,6 +39,8 @@ PROMPTS = (
 )
 COMMON = 24
 """So many of the most frequent words may come again in later rounds."""
+FULL = {"beams": 16, "steps": 14, "rounds": 3, "words": 2500}
+QUICK = {"beams": 4, "steps": 9, "rounds": 1, "words": 600}
 VARIANTS = {"FP32": False, "through BFLOAT16": True}
 
 
@@ -68,10 +70,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    small = given.quick
-    most_words = given.words or (600 if small else 2500)
-    rounds = given.rounds or (1 if small else 3)
-    settings = Settings(given.beams or (4 if small else 16), given.steps or (9 if small else 14))
+    sizes = {
+        name: default if getattr(given, name) is None else getattr(given, name)
+        for name, default in (QUICK if given.quick else FULL).items()
+    }
+    most_words, rounds = sizes["words"], sizes["rounds"]
+    settings = Settings(sizes["beams"], sizes["steps"])
     if not 64 <= most_words <= MOST_WORDS:
         parser.error(f"--words must be 64..{MOST_WORDS}, not {most_words}")
     if not 1 <= settings.beams <= PARTITIONS or settings.steps < 1 or rounds < 1:
@@ -83,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     model = count_bigrams(prose, most_words)
     counted = perf_counter() - started
     try:
-        most = 2 if small else PARTITIONS // settings.beams
+        most = min(2 if given.quick else len(PROMPTS), PARTITIONS // settings.beams)
         prompts = _prompts(model, given.prompt, settings.beams, most)
         core = NeuronCore(given.generation, given.profile, engine=given.engine)
     except (ValueError, LanewiseError) as error:

@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType, ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,10 +100,11 @@ def documentation() -> tuple[str, list[str]]:
         topics = importlib.import_module("pydoc_data.topics").topics
         return "pydoc_data.topics", [str(text) for text in topics.values()]
     except (ImportError, AttributeError):
-        modules = [module for name, module in sorted(sys.modules.items()) if "." not in name]
-        things = [thing for module in modules for _, thing in sorted(vars(module).items())]
-        found = {text for thing in things if isinstance(text := thing.__doc__, str)}
-        return "docstrings of loaded modules", sorted(found)
+        loaded = [sys.modules[name] for name in sorted(sys.stdlib_module_names & set(sys.modules))]
+        things = [thing for module in loaded for _, thing in sorted(vars(module).items())]
+        documented = (ModuleType, FunctionType, BuiltinFunctionType)
+        texts = {str(thing.__doc__) for thing in things if isinstance(thing, documented)}
+        return "docstrings of loaded modules", sorted(texts)
 
 
 def sentences(texts: Iterable[str]) -> list[list[str]]:

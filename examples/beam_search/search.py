@@ -66,7 +66,7 @@ class Best:
     @classmethod
     def of(cls, values: Floats, positions: NDArray[np.generic]) -> Best:
         """The result with positions of no meaning made equal."""
-        return cls(values, np.where(np.isneginf(values), -1, positions).astype(np.int64))
+        return cls(values, np.where(np.isneginf(values), -1, positions.astype(np.int64)))
 
     def same(self, other: Best) -> bool:
         """Whether both are equal in every bit."""
