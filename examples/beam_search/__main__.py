@@ -97,8 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     core.attach(tally)
     report.model(source, len(prose), model, core)
     report.line(
-        f"search   {len(prompts)} prompts of {settings.beams} beams, {settings.steps} steps, "
-        f"{rounds} rounds; counted in {counted:.2f} s"
+        f"search   prompts {len(prompts)}, beams {settings.beams} each, steps {settings.steps}, "
+        f"rounds {rounds}; model counted in {counted:.2f} s"
     )
     layout = Layout(len(model.words))
     lanes = len(prompts) * settings.beams
@@ -135,13 +135,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found += [f"{title}, {text}" for text in differences(outcome, expected)]
         by_round = [outcome.sentences for outcome in outcomes]
         results = [sentence for of_prompt in zip(*by_round, strict=True) for sentence in of_prompt]
-        report.sentences(
-            f"{len(results)} sentences and the logarithms of their probabilities:"
-            if not known
-            else f"of {len(results)} sentences, these have other words than before:",
-            model,
-            [sentence for sentence in results if sentence.words not in known],
-        )
+        others = [sentence for sentence in results if sentence.words not in known]
+        if not known:
+            title = f"{len(results)} sentences, each after its log-probability:"
+        elif others:
+            title = f"the same {len(results)} sentences, except:"
+        else:
+            title = f"the same {len(results)} sentences"
+        report.sentences(title, model, others)
         known |= {sentence.words for sentence in results}
         report.ties(name, ties)
         report.line()
@@ -151,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     total = perf_counter() - started
     report.line(
         f"time     {total:.2f} s: {machine_seconds:.2f} s in the machine, {numpy_seconds:.2f} s in "
-        f"NumPy's search, the rest on counting, rows, joining beams and this report"
+        "NumPy's search, the rest on counting, rows, joining beams and this report"
     )
     return _verdict(report, found, compared)
 

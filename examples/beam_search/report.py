@@ -148,6 +148,7 @@ class Report:
                     box=box.SIMPLE,
                     title=f"{title}: step {step} of {settings.steps}",
                     title_justify="left",
+                    expand=True,
                 )
                 for left, done in zip(live, finished, strict=True):
                     if left or done:
@@ -185,10 +186,9 @@ class Report:
 
     def tally(self, tally: Tally) -> None:
         """What the machine did."""
-        self.line()
         table = Table(box=box.SIMPLE if self.console.is_terminal else None, pad_edge=False)
         table.add_column("instruction")
-        for title in ("words", "elements", "ms", "elements/µs"):
+        for title in ("run", "elements", "ms", "elements/µs"):
             table.add_column(title, justify="right")
         for name, count in tally.words.items():
             seconds, elements = tally.seconds[name], tally.elements[name]

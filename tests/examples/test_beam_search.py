@@ -163,7 +163,7 @@ def test_a_variant_is_not_taken_for_the_other() -> None:
 
 def test_sentences_obey_the_rules() -> None:
     model, core = tie_heavy(41), NeuronCore()
-    model.table[:, END] = -0.5
+    model.table[:, END] = -0.25
     settings = Settings(beams=6, steps=9, least=5, barred=frozenset({10, 20, 30}))
     program = program_for(core, model, False)
     outcome = search_on_machine(core, program, model, PROMPTS, settings)
