@@ -109,7 +109,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shown = programs["through BFLOAT16"]
     report.program(shown, core, layout)
     if given.save is not None:
-        given.save.write_bytes(b"".join(instruction.to_bytes() for instruction in shown))
+        try:
+            given.save.write_bytes(b"".join(instruction.to_bytes() for instruction in shown))
+        except OSError as error:
+            parser.error(f"--save: {error}")
         report.line(f"saved to {given.save}: {len(shown)} words of 64 bytes")
     report.line()
 

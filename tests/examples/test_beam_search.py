@@ -286,6 +286,7 @@ def test_a_difference_fails_the_run(
         (["--prompt", "the zyzzyva"], "'zyzzyva' is not in the vocabulary"),
         (["--beams", "100", "--prompt", "the", "--prompt", "a"], "need 200 partitions"),
         (["--generation", "caiman"], "cayman"),
+        (["--save", "/no/such/folder/program.bin"], "No such file or directory"),
         (["--prompt", ""], "a prompt needs at least one word"),
     ],
 )
