@@ -57,7 +57,7 @@ class Resolver:
         self._profile = profile
         self._engine = engine
         self._state = state
-        self._channels: int = word.num_active_channels  # type: ignore[attr-defined]
+        self._channels: int = word.channels
         self._is_static = True
 
     def run(self) -> Resolved:
