@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
@@ -42,7 +42,7 @@ class Finding:
     name: str | None
     broken: tuple[BrokenRule, ...] = ()
     reason: str | None = None
-    message: str | None = None
+    message: str | None = field(default=None, compare=False)
 
     def document(self) -> dict[str, Any]:
         """The finding as plain values."""
@@ -171,7 +171,7 @@ def _show(out: Output, path: str | None, index: int, findings: dict[str, Finding
         among = f" on {', '.join(names)}" if len(findings) > 1 else ""
         name = "" if finding.name is None else f" {finding.name}"
         text = f"{where}:{name} {finding.verdict}{among}"
-        if finding.message is not None:
+        if finding.reason is not None:
             text += f" ({finding.reason}): {finding.message}"
         out.line(text, STYLES.get(finding.verdict, ""))
         if finding.broken:
