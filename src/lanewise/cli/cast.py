@@ -91,7 +91,7 @@ def cast(
     values: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[VALUE]…",
+            metavar="VALUE",
             help="Numbers (1.5, -3e-2, 0x1.8p3, inf, nan) or bits of the source type (0x3f80); "
             "- reads a list from standard input.",
         ),
@@ -243,7 +243,7 @@ def _show(out: Output, given: _Given, source: NumberType, conversions: list[_Con
             (
                 _type_text(conversion.target, target.format),
                 ", ".join(conversion.profiles),
-                bits_text(hub.format, hub.code),
+                "-" if target.outcome is Outcome.UNTOUCHED else bits_text(hub.format, hub.code),
                 bits_text(target.format, target.code),
                 split_text(target.format, target.code),
                 value_text(target.value),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -42,7 +42,7 @@ class Finding:
     name: str | None
     broken: tuple[BrokenRule, ...] = ()
     reason: str | None = None
-    message: str | None = field(default=None, compare=False)
+    message: str | None = None
 
     def document(self) -> dict[str, Any]:
         """The finding as plain values."""
@@ -63,7 +63,7 @@ def check(
     *,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE]…", help="Files of 64-byte words; - is standard input."),
+        typer.Argument(metavar="FILE", help="Files of 64-byte words; - is standard input."),
     ] = None,
     generation: Annotated[
         str,
@@ -140,7 +140,9 @@ class _Checker:
         try:
             instruction = decode(word, generation)
         except MalformedWord as error:
-            return Finding(MALFORMED, None, reason=error.reason, message=str(error))
+            # The same in every generation, so that findings of several can be shown as one.
+            message = str(error).removesuffix(f"; not {generation}")
+            return Finding(MALFORMED, None, reason=error.reason, message=message)
         if not isinstance(instruction, Instruction):
             return Finding(UNMODELLED, instruction.name)
         engine = self._surface if self._surface in instruction.engines else None

@@ -127,12 +127,10 @@ def fuzz(
                 _show_crash(out, crash)
             for path in saved:
                 out.line(f"wrote {path}")
-            words = sum(tally.words for tally in tallies.values())
-            out.line(
-                f"seed {seed}: {plural(words, 'word')}, {plural(len(crashes), 'crash', 'crashes')}, "
-                f"{seconds:.1f} s",
-                "red" if crashes else "green",
-            )
+            words = plural(sum(tally.words for tally in tallies.values()), "word")
+            found = plural(len(crashes), "crash", "crashes")
+            style = "red" if crashes else "green"
+            out.line(f"seed {seed}: {words}, {found}, {seconds:.1f} s", style)
     if crashes:
         raise typer.Exit(1)
 
