@@ -25,6 +25,9 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         "run": "run a program of 64-byte words on a core",
         "check": "say which words are legal, and which rules the others break",
         "cases": "run case files and say what differs",
+        "explain": "say what a rule, instruction, type, profile field or generation is",
+        "cast": "convert values between types and show every step",
+        "fuzz": "look for trouble with random and damaged words",
     }
 )
 

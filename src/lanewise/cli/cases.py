@@ -23,7 +23,7 @@ def _overview() -> None:
 def check(
     *,
     paths: Annotated[
-        list[str], typer.Argument(metavar="FILE|FOLDER…", help="Case files, or folders of them.")
+        list[str], typer.Argument(metavar="FILE|FOLDER", help="Case files, or folders of them.")
     ],
     jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes.")] = 1,
     engine: EngineOption = "auto",

@@ -63,7 +63,7 @@ def check(
     *,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE]…", help="Files of 64-byte words; - is standard input."),
+        typer.Argument(metavar="FILE", help="Files of 64-byte words; - is standard input."),
     ] = None,
     generation: Annotated[
         str,
@@ -140,7 +140,9 @@ class _Checker:
         try:
             instruction = decode(word, generation)
         except MalformedWord as error:
-            return Finding(MALFORMED, None, reason=error.reason, message=str(error))
+            # The same in every generation, so that findings of several can be shown as one.
+            message = str(error).removesuffix(f"; not {generation}")
+            return Finding(MALFORMED, None, reason=error.reason, message=message)
         if not isinstance(instruction, Instruction):
             return Finding(UNMODELLED, instruction.name)
         engine = self._surface if self._surface in instruction.engines else None
@@ -171,7 +173,7 @@ def _show(out: Output, path: str | None, index: int, findings: dict[str, Finding
         among = f" on {', '.join(names)}" if len(findings) > 1 else ""
         name = "" if finding.name is None else f" {finding.name}"
         text = f"{where}:{name} {finding.verdict}{among}"
-        if finding.message is not None:
+        if finding.reason is not None:
             text += f" ({finding.reason}): {finding.message}"
         out.line(text, STYLES.get(finding.verdict, ""))
         if finding.broken:

@@ -48,7 +48,7 @@ _COLUMNS_SHOWN = 16
 def run(
     *,
     program: Annotated[
-        str, typer.Argument(metavar="[PROGRAM]", help="File of 64-byte words; - is standard input.")
+        str, typer.Argument(metavar="PROGRAM", help="File of 64-byte words; - is standard input.")
     ] = "-",
     generation: GenerationOption = "cayman",
     profile: ProfileOption = "isa",

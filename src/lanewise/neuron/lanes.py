@@ -44,7 +44,7 @@ class Lanes:
         self._state = state
         self.profile = profile
         self.kernels = kernels
-        self.channels: int = word.num_active_channels  # type: ignore[attr-defined]
+        self.channels: int = word.channels
         self.warnings: list[tuple[str, str]] = []
 
     # Operands.

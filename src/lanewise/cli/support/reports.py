@@ -39,6 +39,6 @@ def broken_document(rule: BrokenRule) -> dict[str, Any]:
     }
 
 
-def plural(count: int, noun: str) -> str:
-    """ "1 word", "2 words"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def plural(count: int, noun: str, nouns: str | None = None) -> str:
+    """The count with its noun: 1 word, 2 words."""
+    return f"{count} {noun if count == 1 else nouns or noun + 's'}"
