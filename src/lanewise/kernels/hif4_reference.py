@@ -50,6 +50,12 @@ def magnitudes(codes: Codes) -> Numbers:
     return Numbers(np.where(normal, fraction + 128, fraction), np.where(normal, field, 1) - 134)
 
 
+def bit_lengths(values: Integers) -> Integers:
+    """How many bits each of these numbers below 2**16 has."""
+    lengths: Integers = _LENGTHS[values]
+    return lengths
+
+
 def divide_to_even(value: Integers, shift: Integers) -> Integers:
     """``value / 2**shift`` to the nearest integer, ties to even; ``shift`` is not negative."""
     # Beyond this shift every value here rounds to zero, and NumPy's shift stays defined.
@@ -64,7 +70,7 @@ def divide_to_even(value: Integers, shift: Integers) -> Integers:
 def round_bf16(numbers: Numbers) -> Numbers:
     """To BF16, nearest even, with gradual underflow; nothing here can overflow."""
     significand, exponent = numbers
-    length = _LENGTHS[significand]
+    length = bit_lengths(significand)
     shift = np.maximum(length - _SIGNIFICAND_BITS, _LOWEST_EXPONENT - exponent)
     shift = np.maximum(shift, 0)
     return Numbers(divide_to_even(significand, shift), exponent + shift)
@@ -119,7 +125,7 @@ def quantize(
 def base_codes(numbers: Numbers) -> NDArray[np.uint8]:
     """Numbers as unsigned 6-bit-exponent, 2-bit-mantissa codes, clamped to 00..fe."""
     significand, exponent = numbers
-    length = _LENGTHS[significand]
+    length = bit_lengths(significand)
     # Three significant bits; a carry into a fourth moves the exponent by itself.
     rounded = np.where(
         length > 3,
