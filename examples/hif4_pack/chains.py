@@ -7,6 +7,7 @@ scalar code between bundles, which reads and writes GPRs.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from lanewise.kernels import hif4_reference as kernels
 from lanewise.kernels.hif4_reference import Numbers
-from lanewise.pto import PtoCore, PtoProfile, Tile, hif4
+from lanewise.pto import BundleWord, PtoCore, PtoProfile, Tile, hif4
 from lanewise.pto.assembly import assemble
 
 LANES, PES = 32, 4
@@ -58,7 +59,7 @@ class Machine:
 
     def run(self, text: str) -> None:
         """Run one operation on all PEs."""
-        self.bundles += self.core.run(assemble(text)).executed
+        self.bundles += self.core.run(_words(text)).executed
 
     def compare(self, relation: str, scalar: int, into: str, dtype: str = "BF16") -> None:
         """Both columns of T#1 against a scalar: {high, low} halves of a register."""
@@ -83,6 +84,12 @@ class Machine:
         """A tile of every PE, one under the other."""
         found = [self.core.tile(name, pe=pe) for pe in range(PES)]
         return np.concatenate([tile.to_array() for tile in found if tile is not None])
+
+
+@functools.cache
+def _words(text: str) -> list[BundleWord]:
+    """The words of an operation; the chains repeat a few of them."""
+    return assemble(text)
 
 
 def scale_chain(
@@ -201,13 +208,10 @@ def pack_matrix(groups: NDArray[np.uint16], profile: PtoProfile = PtoProfile.DEF
             for size in (8, 4)
         ]
         words = scale_chain(machine, base, *peaks)
-        doublings = np.array(
-            [[hif4.increment(int(word), lane) for lane in range(64)] for word in words]
-        )
         scaled = kernels.round_bf16(
             Numbers(
                 values.significand * column.significand,
-                values.exponent + column.exponent - doublings,
+                values.exponent + column.exponent - hif4.increments(words),
             )
         )
         scales.append(words)

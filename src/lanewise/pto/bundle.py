@@ -145,7 +145,7 @@ class Collector:
         self._pemode: int | None = None
 
     def add(self, word: BundleWord) -> None:
-        """Take one header word; raises PtoFault (BundleControl or TileLegality)."""
+        """Take one header word, or the closing one; PtoFault (BundleControl or TileLegality)."""
         match word:
             case Bdatr():
                 self._add_datr(word)
@@ -161,10 +161,9 @@ class Collector:
                 self._shared.append(word)
         self._words.append(word)
 
-    def bundle(self, closing: BundleWord | None = None) -> Bundle:
+    def bundle(self) -> Bundle:
         """What was collected."""
         lb0, lb1, lb2 = self._dimensions
-        closed = () if closing is None else (closing,)
         return Bundle(
             self._start,
             self._datr,
@@ -173,7 +172,7 @@ class Collector:
             tuple(self._bindings),
             tuple(self._shared),
             self._pemode,
-            (*self._words, *closed),
+            tuple(self._words),
         )
 
     def _add_datr(self, word: Bdatr) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Protocol
 
 from lanewise.errors import UsageError
@@ -19,7 +20,7 @@ from lanewise.pto.registers import Hand, TileName, gpr_index
 from lanewise.pto.revisions import Revision
 from lanewise.pto.state import FLAG_MASK, PE_COUNT, PE_MODES, Effects, ProcessingElement
 from lanewise.pto.tile import Tile
-from lanewise.pto.words import Bstart, Bstop, Cbstop, ProgramWord, decode_word
+from lanewise.pto.words import Bstart, Bstop, BundleWord, Cbstop, ProgramWord, decode_word
 
 State = tuple[ProcessingElement, ...]
 
@@ -52,7 +53,7 @@ class Step(Protocol):
 
 
 class BundleStep:
-    """A bundle of the frozen revision as a step."""
+    """A bundle of the frozen revision as a step, for one profile."""
 
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
@@ -74,6 +75,8 @@ class BundleStep:
         return self.bundle.to_bytes()
 
     def decide(self, profile: PtoProfile) -> None:
+        if self.request is not None:
+            return
         if self.operation is None:
             raise PtoFault(
                 FaultKind(profile.unknown_selector),
@@ -109,34 +112,55 @@ class _Cursor:
     index: int = 0
 
 
-def _bundles(
+def _steps_of_words(
     program: Sequence[ProgramWord] | bytes, profile: PtoProfile, cursor: _Cursor
-) -> Iterator[Bundle]:
+) -> Iterator[BundleStep]:
     """The bundles of a program, each as soon as it is closed.
 
     A closing BSTART is decoded before the open bundle is given out, so an illegal one is refused
     while the open bundle has not run.
     """
-    collector: Collector | None = None
+    words: list[BundleWord] = []
     for item in program_words(program):
-        word = decode_word(item)
+        try:
+            word = decode_word(item)
+        except PtoFault:
+            if words:
+                # What an earlier word breaks comes first.
+                _collected(tuple(words), profile)
+            raise
         if isinstance(word, Bstart):
-            if collector is not None:
-                yield collector.bundle()
+            if words:
+                yield _collected(tuple(words), profile)
                 cursor.index += 1
-            operation = BY_SELECTOR.get(word.selector)
-            records = ORDINARY_RECORDS if operation is None else operation.records
-            collector = Collector(word, profile, records)
-        elif collector is None:
+            words = [word]
+            continue
+        if not words:
             bundle_control("bundle.outside", f"{word.form} outside a bundle")
-        elif isinstance(word, (Bstop, Cbstop)):
-            yield collector.bundle(word)
+        words.append(word)
+        if isinstance(word, (Bstop, Cbstop)):
+            yield _collected(tuple(words), profile)
             cursor.index += 1
-            collector = None
-        else:
-            collector.add(word)
-    if collector is not None:
+            words = []
+    if words:
+        _collected(tuple(words), profile)
         _UNTERMINATED[profile.unterminated]()
+
+
+@lru_cache(maxsize=4096)
+def _collected(words: tuple[BundleWord, ...], profile: PtoProfile) -> BundleStep:
+    """The step that a bundle's words make, read one after the other.
+
+    Programs repeat themselves, so steps are kept, and with them what they have been found to be.
+    """
+    start = words[0]
+    assert isinstance(start, Bstart)
+    operation = BY_SELECTOR.get(start.selector)
+    records = ORDINARY_RECORDS if operation is None else operation.records
+    collector = Collector(start, profile, records)
+    for word in words[1:]:
+        collector.add(word)
+    return BundleStep(collector.bundle())
 
 
 def _refuse_unterminated() -> None:
@@ -268,8 +292,7 @@ class PtoCore:
 
     def _steps(self, program: Sequence[Any] | bytes, cursor: _Cursor) -> Iterator[Step]:
         if self.revision is Revision.FROZEN:
-            for bundle in _bundles(program, self.profile, cursor):
-                yield BundleStep(bundle)
+            yield from _steps_of_words(program, self.profile, cursor)
         else:
             for index, operation in enumerate(program):
                 cursor.index = index

@@ -69,6 +69,15 @@ def increment(scale: int, lane: int) -> int:
     return word.e1_8[lane // COARSE_LANES] + word.e1_16[lane // FINE_LANES]
 
 
+def increments(scales: ArrayLike) -> NDArray[np.int64]:
+    """How often scale words ``(n,)`` double each lane, as ``(n, 64)``."""
+    words = np.asarray(scales, np.uint32)[:, np.newaxis].astype(np.int64)
+    coarse = words >> np.arange(8, 16) & 1
+    fine = words >> np.arange(16, 32) & 1
+    total: NDArray[np.int64] = coarse.repeat(COARSE_LANES, axis=1)
+    return total + fine.repeat(FINE_LANES, axis=1)
+
+
 def lane_value(scale: int, lane: int, code: int) -> Fraction | None:
     """The exact value of a lane's code; None under a NaN scale."""
     base = decode(E6M2, scale & 0xFF).value
@@ -148,10 +157,8 @@ def dequantize(groups: Groups) -> NDArray[np.uint16]:
     scales = np.asarray(groups.scales, np.uint32)
     lanes = unpack(groups.data)
     table = _value_table()
-    coarse = (scales[:, np.newaxis] >> np.arange(8, 16, dtype=np.uint32)) & 1
-    fine = (scales[:, np.newaxis] >> np.arange(16, 32, dtype=np.uint32)) & 1
-    doublings = coarse.repeat(COARSE_LANES, axis=1) + fine.repeat(FINE_LANES, axis=1)
-    found: NDArray[np.uint16] = table[scales[:, np.newaxis] & 0xFF, doublings, lanes]
+    bases = scales[:, np.newaxis] & np.uint32(0xFF)
+    found: NDArray[np.uint16] = table[bases, increments(scales), lanes]
     return found
 
 
@@ -181,6 +188,7 @@ __all__ = [
     "ScaleWord",
     "dequantize",
     "increment",
+    "increments",
     "lane_value",
     "pack",
     "quantize",

@@ -7,7 +7,7 @@ leave anything behind. Source: PTO state.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from lanewise.errors import UsageError
 from lanewise.pto.faults import tile_allocation
@@ -90,16 +90,20 @@ class ProcessingElement:
             )
         if index == 0:
             return self
-        return replace(self, gprs=(*self.gprs[:index], value, *self.gprs[index + 1 :]))
+        gprs = (*self.gprs[:index], value, *self.gprs[index + 1 :])
+        return ProcessingElement(gprs, self.hands, self.flags, self.gpr_width)
 
     def with_tile(self, hand: Hand, tile: Tile) -> ProcessingElement:
         """The state with a tile pushed; the oldest of a full hand is dropped."""
         pushed = (tile, *self.hands[hand])[:HAND_DEPTH]
-        return replace(self, hands=(*self.hands[:hand], pushed, *self.hands[hand + 1 :]))
+        hands = (*self.hands[:hand], pushed, *self.hands[hand + 1 :])
+        return ProcessingElement(self.gprs, hands, self.flags, self.gpr_width)
 
     def with_flags(self, flags: int) -> ProcessingElement:
         """The state with flags raised; they are sticky."""
-        return replace(self, flags=self.flags | flags) if flags else self
+        if not flags & ~self.flags:
+            return self
+        return ProcessingElement(self.gprs, self.hands, self.flags | flags, self.gpr_width)
 
     def check_allocation(self, hand: Hand, capacity: int) -> None:
         """Refuse a new tile that the storage cannot take (TileAllocation).
