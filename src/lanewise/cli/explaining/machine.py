@@ -18,7 +18,9 @@ from lanewise.neuron.roster import alu_codes, opcodes_of
 def names() -> Iterable[str]:
     """Names of generations, profiles and profile fields, and of the lists."""
     yield from ("generations", "profile", "profiles")
-    yield from GENERATIONS
+    for generation in GENERATIONS.values():
+        yield generation.name
+        yield from (name for name in generation.product.split(", ") if find(name))
     yield from PROFILES
     yield from (spec.name for spec in dataclasses.fields(Profile))
 
