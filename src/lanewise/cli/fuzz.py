@@ -66,7 +66,7 @@ def fuzz(
         typer.Option("--seed", metavar="S", help="Makes a run repeat; a new one when not given."),
     ] = None,
     machine: Annotated[
-        str, typer.Option("--machine", metavar="NAME", help=f"One of: {', '.join(MACHINES)}.")
+        str, typer.Option("--machine", metavar="NAME", help="One of: neuron, pto.")
     ] = "neuron",
     jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes.")] = 1,
     engine: EngineOption = "auto",
@@ -83,18 +83,25 @@ def fuzz(
     else happens is shown with the word and the seed that repeats it; the exit status is 1 then.
     """
     chosen = MACHINES.get(machine.casefold())
-    if chosen is None:
-        raise unknown_name("machine", shortened(machine), MACHINES)
-    variants = chosen.variants(shortened(generation))
+    if chosen is None and machine.casefold() != "pto":
+        raise unknown_name("machine", shortened(machine), (*MACHINES, "pto"))
     if count < 1 or jobs < 1:
         raise UsageError(f"--count and --jobs must be at least 1, not {count} and {jobs}")
     if seed is None:
         seed = int.from_bytes(os.urandom(4), "little")
     elif not 0 <= seed < _LARGEST_SEED:
         raise UsageError(f"--seed must be in 0..2^48-1, not {seed}")
-    kernels = engine_name(shortened(engine))
     if save is not None:
         check_target(os.path.join(save, "x"))
+    if chosen is None:
+        from lanewise.cli.pto.fuzz import Request
+        from lanewise.cli.pto.fuzz import fuzz as fuzz_pto
+
+        if not fuzz_pto(Request(count, seed, jobs, save, as_json, output)):
+            raise typer.Exit(1)
+        return
+    variants = chosen.variants(shortened(generation))
+    kernels = engine_name(shortened(engine))
     tallies: dict[str, Tally] = {}
     started = time.perf_counter()
     for name in variants:

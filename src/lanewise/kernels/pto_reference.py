@@ -91,9 +91,7 @@ def signalling(codes: Unsigned, ordering: Ordering) -> Mask:
     return found
 
 
-def relate(
-    left: Unsigned, right: Unsigned, ordering: Ordering, relation: str
-) -> tuple[Mask, bool]:
+def relate(left: Unsigned, right: Unsigned, ordering: Ordering, relation: str) -> tuple[Mask, bool]:
     """``left relation right`` element by element, and whether a signalling code took part.
 
     Shapes broadcast. Where either side is no number NE holds and no other relation does.

@@ -106,14 +106,14 @@ class BundleStep:
 
 
 @dataclass
-class _Cursor:
+class Cursor:
     """The index of the bundle being read."""
 
     index: int = 0
 
 
-def _steps_of_words(
-    program: Sequence[ProgramWord] | bytes, profile: PtoProfile, cursor: _Cursor
+def steps_of_words(
+    program: Sequence[ProgramWord] | bytes, profile: PtoProfile, cursor: Cursor
 ) -> Iterator[BundleStep]:
     """The bundles of a program, each as soon as it is closed.
 
@@ -267,7 +267,7 @@ class PtoCore:
         before it.
         """
         counts: dict[str, int] = {}
-        cursor = _Cursor()
+        cursor = Cursor()
         executed = 0
         try:
             for step in self._steps(program, cursor):
@@ -290,9 +290,9 @@ class PtoCore:
             return report
         return RunReport(Verdict.OK, executed, self.profile.description, counts)
 
-    def _steps(self, program: Sequence[Any] | bytes, cursor: _Cursor) -> Iterator[Step]:
+    def _steps(self, program: Sequence[Any] | bytes, cursor: Cursor) -> Iterator[Step]:
         if self.revision is Revision.FROZEN:
-            yield from _steps_of_words(program, self.profile, cursor)
+            yield from steps_of_words(program, self.profile, cursor)
         else:
             for index, operation in enumerate(program):
                 cursor.index = index
