@@ -89,7 +89,7 @@ def run(
         typer.Option("--register", metavar="N=VALUE", help="Set a register before the program."),
     ] = None,
     pe: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--pe", metavar="N", help="PTO: the PE to load and show; all are loaded without it."
         ),

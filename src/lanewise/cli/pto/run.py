@@ -27,27 +27,28 @@ class Request:
     loads: list[str]
     dumps: list[str]
     registers: list[str]
-    pe: int | None
+    pe: str | None
     as_json: bool
     output: str | None
 
 
 def run(request: Request) -> bool:
     """Run the program and report; whether it ran to its end."""
-    if request.pe is not None and not 0 <= request.pe < PE_COUNT:
-        raise UsageError(f"--pe must be 0..{PE_COUNT - 1}, not {request.pe}")
+    chosen = None if request.pe is None else parse_number(request.pe.strip(), "--pe")
+    if chosen is not None and chosen >= PE_COUNT:
+        raise UsageError(f"--pe must be 0..{PE_COUNT - 1}, not {chosen}")
     loads = [Load.parse(text) for text in request.loads]
     dumps = [Dump.parse(text) for text in request.dumps]
     core = PtoCore(profile=build_profile(request.overrides))
     for text in request.registers:
-        _set_register(core, text, request.pe)
+        _set_register(core, text, chosen)
     for load in loads:
-        load.apply(core, request.pe)
+        load.apply(core, chosen)
     words = read_words(request.program)
     started = time.perf_counter()
     report = core.attempt(words)
     seconds = time.perf_counter() - started
-    pe = request.pe or 0
+    pe = chosen or 0
     if report.verdict is Verdict.OK:
         write_dumps(dumps, core, pe)
     else:
