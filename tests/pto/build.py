@@ -12,7 +12,8 @@ from tests.pto import oracle
 from lanewise.pto import DataType, Kind, Layout, PtoCore, PtoProfile, Tile
 from lanewise.pto.assembly import assemble
 from lanewise.pto.carriers import predicate_descriptor
-from lanewise.pto.tile import padded_tile, smallest_capacity
+from lanewise.pto.descriptor import smallest_capacity
+from lanewise.pto.tile import padded_tile
 
 LAYOUTS = ("NORM", "CUBE_M16", "CUBE_M32")
 CUBE_TYPES = [name for name in oracle.TYPES if oracle.WIDTHS[name] < 64]

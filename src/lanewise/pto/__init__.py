@@ -7,6 +7,7 @@ instruction, ``hif4`` the HiF4 number format, ``proposal`` the earlier revision.
 
 from lanewise.pto.core import PtoCore
 from lanewise.pto.datatypes import DataType
+from lanewise.pto.descriptor import Descriptor, Kind
 from lanewise.pto.faults import FaultKind, PtoFault
 from lanewise.pto.geometry import Layout, cell_shape, element_address
 from lanewise.pto.padding import PadValue
@@ -14,7 +15,7 @@ from lanewise.pto.profile import PtoProfile
 from lanewise.pto.registers import Hand, TileName
 from lanewise.pto.revisions import Revision
 from lanewise.pto.state import Flag
-from lanewise.pto.tile import Descriptor, Kind, Tile
+from lanewise.pto.tile import Tile
 from lanewise.pto.words import BundleWord, decode_word, encode
 
 __all__ = [

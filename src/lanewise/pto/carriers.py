@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.datatypes import DataType
+from lanewise.pto.descriptor import Descriptor, Kind
 from lanewise.pto.faults import tile_legality
 from lanewise.pto.geometry import Layout, cell_shape, round_up
-from lanewise.pto.tile import Descriptor, Kind, Tile
+from lanewise.pto.tile import Tile
 
 Mask = NDArray[np.bool_]
 

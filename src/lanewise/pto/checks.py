@@ -11,11 +11,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from lanewise.pto.datatypes import CUBE_TYPES, DataType
+from lanewise.pto.descriptor import Kind
 from lanewise.pto.faults import tile_legality
 from lanewise.pto.geometry import M_LAYOUTS
 from lanewise.pto.registers import TileName
 from lanewise.pto.state import ProcessingElement
-from lanewise.pto.tile import Kind, Tile
+from lanewise.pto.tile import Tile
 
 
 def present_tile(pe: ProcessingElement, name: TileName, role: str) -> Tile:

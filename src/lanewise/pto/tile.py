@@ -5,9 +5,8 @@ Source: PTO state; PTO geometry; PTO predicate carriers.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,92 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from lanewise.errors import UsageError
 from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.datatypes import DataType
-from lanewise.pto.geometry import (
-    M16_NIBBLES,
-    Layout,
-    cell_shape,
-    payload_bits,
-    storage,
-    supports,
-)
-
-SMALLEST_CAPACITY = 128
-LARGEST_CAPACITY = 64 * 1024
-
-
-class Kind(enum.StrEnum):
-    """What a tile's elements are."""
-
-    NUMERIC = "numeric"
-    PACKED_PREDICATE = "packed_predicate"
-    PREDICATE_CELL = "predicate_cell"
-
-
-def smallest_capacity(size: int) -> int:
-    """The least allocation (128 bytes times a power of two) that holds ``size`` bytes."""
-    capacity = SMALLEST_CAPACITY
-    while capacity < size:
-        capacity *= 2
-    return capacity
-
-
-@dataclass(frozen=True, slots=True)
-class Descriptor:
-    """What a tile is, apart from its payload.
-
-    ``rows`` and ``cols`` are physical, in elements; the valid rectangle is their top left corner,
-    or starts at ``first_col`` in a tile of the proposal's P2R. ``capacity`` is in bytes.
-    ``basis`` is the compared type of a PredicateCell. A descriptor may be illegal: the
-    instructions that read it say so.
-    """
-
-    dtype: DataType
-    layout: Layout
-    rows: int
-    cols: int
-    valid_rows: int
-    valid_cols: int
-    kind: Kind = Kind.NUMERIC
-    basis: DataType | None = None
-    capacity: int = SMALLEST_CAPACITY
-    first_col: int = 0
-
-    @property
-    def element_bits(self) -> int:
-        """Bits of one element; a packed predicate has one."""
-        return 1 if self.kind is Kind.PACKED_PREDICATE else self.dtype.width
-
-    @property
-    def payload_bytes(self) -> int:
-        """Bytes of the payload: every physical element, the last byte filled up."""
-        return -(-payload_bits(self.layout, self.element_bits, self.rows, self.cols) // 8)
-
-    @property
-    def shape(self) -> tuple[Layout, int, int, int, int]:
-        """Layout, physical and valid shape: what sources of one operation have in common."""
-        return self.layout, self.rows, self.cols, self.valid_rows, self.valid_cols
-
-    def problem(self) -> str | None:
-        """Why this is no legal descriptor; None when it is. Source: PTO geometry."""
-        if not (1 <= self.valid_rows <= self.rows and 1 <= self.valid_cols <= self.cols):
-            return (
-                f"valid shape {self.valid_rows}x{self.valid_cols} does not lie in "
-                f"{self.rows}x{self.cols}"
-            )
-        if not SMALLEST_CAPACITY <= self.capacity <= LARGEST_CAPACITY:
-            return f"capacity {self.capacity} is outside {SMALLEST_CAPACITY}..{LARGEST_CAPACITY}"
-        if self.payload_bytes > self.capacity:
-            return f"payload of {self.payload_bytes} bytes exceeds capacity {self.capacity}"
-        if not supports(self.layout, self.dtype):
-            return f"{self.dtype.name} is not legal in a {self.layout} tile"
-        if self.layout.is_cube:
-            needed = storage(self.layout, self.dtype, self.valid_rows, self.valid_cols)
-            if needed is None or (needed.rows, needed.columns) != (self.rows, self.cols):
-                return (
-                    f"{self.layout} {self.dtype.name} with valid shape "
-                    f"{self.valid_rows}x{self.valid_cols} cannot be {self.rows}x{self.cols}"
-                )
-        return None
+from lanewise.pto.descriptor import Descriptor, Kind, smallest_capacity
+from lanewise.pto.geometry import M16_NIBBLES, Layout, cell_shape, storage, supports
 
 
 @dataclass(frozen=True)
@@ -141,7 +56,7 @@ class Tile:
         *,
         valid: tuple[int, int] | None = None,
         capacity: int | None = None,
-        kind: Kind = Kind.NUMERIC,
+        kind: str | Kind = Kind.NUMERIC,
         basis: str | DataType | None = None,
         fill: int | None = 0,
     ) -> Tile:
@@ -149,14 +64,21 @@ class Tile:
 
         ``array`` is a matrix of unsigned codes in row and column order (4-bit types one code an
         element, a packed predicate 0 or 1). ``valid`` is the valid rectangle, by default the
-        whole array. A CUBE tile is filled up to its cells with ``fill`` (None: undefined).
+        whole array; what the array holds around it is kept as padding. A CUBE tile is filled up
+        to its cells with the code ``fill`` (None: undefined).
         ``capacity`` is by default the smallest that holds the payload. Raises UsageError for
         shapes, codes and types that no legal tile has.
         """
-        dtype, layout = DataType.named(dtype), Layout.named(layout)
-        matrix = _matrix(array, 1 if kind is Kind.PACKED_PREDICATE else dtype.width)
+        dtype, layout, kind = DataType.named(dtype), Layout.named(layout), Kind.named(kind)
+        width = 1 if kind is Kind.PACKED_PREDICATE else dtype.width
+        matrix = _matrix(array, width)
+        if fill is not None and not 0 <= fill < 1 << width:
+            raise UsageError(f"fill {fill:#x} is no code of {width} bits")
         valid_rows, valid_cols = matrix.shape if valid is None else valid
         rows, cols = matrix.shape
+        if not (1 <= valid_rows <= rows and 1 <= valid_cols <= cols):
+            inside = f"valid shape {valid_rows}x{valid_cols} does not lie in {rows}x{cols}"
+            raise UsageError(f"no legal tile: {inside}")
         if layout.is_cube and supports(layout, dtype):
             needed = storage(layout, dtype, valid_rows, valid_cols)
             if needed is None:
@@ -172,21 +94,27 @@ class Tile:
             kind,
             None if basis is None else DataType.named(basis),
         )
-        descriptor = replace(
-            descriptor, capacity=capacity or smallest_capacity(descriptor.payload_bytes)
-        )
+        if capacity is None:
+            capacity = smallest_capacity(descriptor.payload_bytes)
+        descriptor = replace(descriptor, capacity=capacity)
         problem = descriptor.problem()
         if problem is not None:
             raise UsageError(f"no legal tile: {problem}")
-        full = np.zeros((rows, cols), matrix.dtype)
-        known = np.zeros((rows, cols), np.bool_)
-        kept_rows, kept_cols = min(rows, matrix.shape[0]), min(cols, matrix.shape[1])
-        full[:] = fill or 0
-        full[:kept_rows, :kept_cols] = matrix[:kept_rows, :kept_cols]
-        known[:kept_rows, :kept_cols] = True
-        if fill is not None:
-            known[:] = True
+        given_rows, given_cols = matrix.shape
+        if given_rows > rows or given_cols > cols:
+            raise UsageError(
+                f"the array is {given_rows}x{given_cols}, but a {layout} {dtype.name} tile with "
+                f"valid shape {valid_rows}x{valid_cols} holds {rows}x{cols}; cut the array"
+            )
+        full = np.full((rows, cols), fill or 0, matrix.dtype)
+        full[:given_rows, :given_cols] = matrix
+        known = np.full((rows, cols), fill is not None)
+        known[:given_rows, :given_cols] = True
         return tile_from_matrix(descriptor, full, known)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields without the arrays made from them, which a copy would make writable."""
+        return {spec.name: getattr(self, spec.name) for spec in fields(self)}
 
     @cached_property
     def codes(self) -> NDArray[Any]:
@@ -200,6 +128,7 @@ class Tile:
             shape = (self.descriptor.rows, self.descriptor.cols)
             return np.broadcast_to(np.True_, shape)
         found: NDArray[np.bool_] = matrix_of(self.descriptor, self.undefined) == 0
+        found.flags.writeable = False
         return found
 
     def to_array(self, *, valid: bool = False) -> NDArray[Any]:
@@ -210,9 +139,10 @@ class Tile:
         """
         region = self.valid_region if valid else (slice(None), slice(None))
         if not self.defined[region].all():
+            where = "valid elements" if valid else "elements"
+            instead = "" if valid else ", or ask for valid=True"
             raise UsageError(
-                "some elements are undefined; read .codes together with .defined, or ask for "
-                "valid=True"
+                f"some {where} are undefined; read .codes together with .defined{instead}"
             )
         return self.codes[region].copy()
 
@@ -237,7 +167,10 @@ class Tile:
 
 def _matrix(array: ArrayLike, width: int) -> NDArray[Any]:
     """``array`` as a matrix of unsigned codes of ``width`` bits; UsageError when it is none."""
-    matrix = np.asarray(array)
+    try:
+        matrix = np.asarray(array)
+    except ValueError:  # NumPy's for rows of different lengths.
+        raise UsageError("a tile's array must have rows of one length") from None
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise UsageError(f"a tile's array must have rows and columns, not shape {matrix.shape}")
     if matrix.dtype == np.bool_:
@@ -245,7 +178,7 @@ def _matrix(array: ArrayLike, width: int) -> NDArray[Any]:
     if matrix.dtype.kind not in "iu":
         raise UsageError(
             f"a tile's array holds element codes (unsigned integers), not {matrix.dtype}; "
-            "take the bits of floats with .view()"
+            "take the bits of floats with .view(), write codes of 64 bits as a uint64 array"
         )
     if matrix.dtype.kind == "i" and (matrix < 0).any():
         raise UsageError("element codes are unsigned; take the bits of signed values with .view()")

@@ -19,11 +19,12 @@ from lanewise.pto.carriers import (
     word_of_mask,
 )
 from lanewise.pto.checks import check_encoding
+from lanewise.pto.descriptor import Descriptor
 from lanewise.pto.faults import tile_allocation, tile_legality
 from lanewise.pto.instructions._operation import ElementOperation, Operands, Request
 from lanewise.pto.padding import PREDICATE_PADS, gpr_pad
 from lanewise.pto.state import Effects, Flag, ProcessingElement
-from lanewise.pto.tile import Descriptor, padded_tile
+from lanewise.pto.tile import padded_tile
 
 
 class CompareOperation(ElementOperation):

@@ -15,13 +15,14 @@ from lanewise.pto.bundle import ORDINARY_RECORDS, Bundle, RegisterRecords
 from lanewise.pto.carriers import Carrier
 from lanewise.pto.checks import check_sources, present_tile
 from lanewise.pto.datatypes import ROW_MAJOR_TYPES, DataType
+from lanewise.pto.descriptor import Descriptor
 from lanewise.pto.faults import bundle_control, tile_legality
 from lanewise.pto.geometry import cell_shape, round_up
 from lanewise.pto.instructions._schema import Bound, Form, bind
 from lanewise.pto.padding import PadValue
 from lanewise.pto.profile import PtoProfile
 from lanewise.pto.state import Effects, ProcessingElement
-from lanewise.pto.tile import Descriptor, Tile
+from lanewise.pto.tile import Tile
 
 #: What an omitted LB2 means, by profile value, given ValidCol. Source: PTO open points.
 _OMITTED_LB2: Mapping[str, Callable[[int], int]] = {

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.carriers import Carrier, gpr_fields, mask_of_tile, mask_of_words
+from lanewise.pto.descriptor import Descriptor
 from lanewise.pto.faults import PtoFault
 from lanewise.pto.instructions._operation import ElementOperation, Operands, Request
 from lanewise.pto.padding import element_pad
 from lanewise.pto.state import Effects, ProcessingElement
-from lanewise.pto.tile import Descriptor, padded_tile
+from lanewise.pto.tile import padded_tile
 
 
 class SelectOperation(ElementOperation):

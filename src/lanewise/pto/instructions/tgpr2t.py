@@ -21,6 +21,7 @@ from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.bundle import Bundle, RegisterRecords
 from lanewise.pto.carriers import Carrier
 from lanewise.pto.datatypes import DataType
+from lanewise.pto.descriptor import Descriptor
 from lanewise.pto.faults import bundle_control, tile_legality
 from lanewise.pto.geometry import CELL_BYTES, Layout
 from lanewise.pto.instructions._operation import (
@@ -35,7 +36,7 @@ from lanewise.pto.instructions._schema import Bound, Form, TileRecord
 from lanewise.pto.padding import PadValue
 from lanewise.pto.profile import PtoProfile
 from lanewise.pto.state import Effects, ProcessingElement
-from lanewise.pto.tile import Descriptor, tile_from_matrix
+from lanewise.pto.tile import tile_from_matrix
 
 #: The layout that a shape of rows and columns asks for.
 LAYOUT_OF_SHAPE = MappingProxyType({(32, 4): Layout.CUBE_M32, (16, 8): Layout.CUBE_M16})
