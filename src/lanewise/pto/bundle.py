@@ -7,10 +7,11 @@ selector; what the bundle then is, is a frozen ``Bundle``. Source: PTO bundle sc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lanewise.errors import UsageError
 from lanewise.pto.datatypes import DTYPE_NONE, DataType
 from lanewise.pto.faults import FaultKind, PtoFault, bundle_control, tile_legality
 from lanewise.pto.padding import PadValue
@@ -223,9 +224,21 @@ class Collector:
         self._bindings.append(Binding.of(word))
 
 
-def program_words(program: Sequence[ProgramWord] | bytes) -> Iterator[ProgramWord]:
-    """The words of a program; bytes are cut by the length that each word's bit 0 announces."""
+def program_words(program: Iterable[ProgramWord] | bytes) -> Iterator[ProgramWord]:
+    """The words of a program; bytes are cut by the length that each word's bit 0 announces.
+
+    UsageError for what is neither words nor bytes.
+    """
+    if isinstance(program, str):
+        raise UsageError(
+            "a program is a sequence of words, not one text; lanewise.pto.assembly.assemble "
+            "makes words of assembly text"
+        )
+    if isinstance(program, (bytearray, memoryview)):
+        program = bytes(program)
     if not isinstance(program, bytes):
+        if not isinstance(program, Iterable):
+            raise UsageError(f"a program is a sequence of words or bytes, not {program!r}")
         yield from program
         return
     position = 0

@@ -5,7 +5,7 @@ Source: PTO state; PTO bundle schemas and checks (order of checks).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
@@ -16,7 +16,8 @@ from lanewise.pto.bundle import ORDINARY_RECORDS, Bundle, Collector, program_wor
 from lanewise.pto.faults import FaultKind, PtoFault, bundle_control
 from lanewise.pto.instructions import BY_SELECTOR, Operands, Operation, Request
 from lanewise.pto.profile import PtoProfile
-from lanewise.pto.registers import Hand, TileName, gpr_index
+from lanewise.pto.proposal._operation import ProposalOperation
+from lanewise.pto.registers import Hand, TileName, gpr_index, whole_number
 from lanewise.pto.revisions import Revision
 from lanewise.pto.state import FLAG_MASK, PE_COUNT, PE_MODES, Effects, ProcessingElement
 from lanewise.pto.tile import Tile
@@ -113,7 +114,7 @@ class Cursor:
 
 
 def steps_of_words(
-    program: Sequence[ProgramWord] | bytes, profile: PtoProfile, cursor: Cursor
+    program: Iterable[ProgramWord] | bytes, profile: PtoProfile, cursor: Cursor
 ) -> Iterator[BundleStep]:
     """The bundles of a program, each as soon as it is closed.
 
@@ -180,6 +181,12 @@ _FLAG_REACH: dict[str, Callable[[int], tuple[int, ...]]] = {
 }
 
 
+def _pe_number(pe: int) -> int:
+    if not 0 <= pe < PE_COUNT:
+        raise UsageError(f"a PE must be 0..{PE_COUNT - 1}, not {pe}")
+    return pe
+
+
 class PtoCore:
     """A core: its PEs' state and the program that changes it.
 
@@ -201,6 +208,9 @@ class PtoCore:
         blank = ProcessingElement(gpr_width=self.revision.gpr_width)
         self._pes: State = (blank,) * PE_COUNT
 
+    def _pe(self, pe: int) -> ProcessingElement:
+        return self._pes[_pe_number(pe)]
+
     @property
     def state(self) -> State:
         """The state of all PEs, an immutable value that compares and can be put back."""
@@ -214,16 +224,16 @@ class PtoCore:
 
     def gpr(self, register: int | str, *, pe: int = 0) -> int:
         """The value of a register, given by index or name."""
-        return self._pes[pe].gpr(gpr_index(register))
+        return self._pe(pe).gpr(gpr_index(register))
 
     def set_gpr(self, register: int | str, value: int, *, pe: int | None = None) -> None:
         """Write a register of one PE, or of all; a write to ``zero`` is dropped."""
-        index = gpr_index(register)
-        self._update(pe, lambda state: state.with_gpr(index, value))
+        index, number = gpr_index(register), whole_number(value, "a register's value")
+        self._update(pe, lambda state: state.with_gpr(index, number))
 
     def tile(self, name: str | TileName, *, pe: int = 0) -> Tile | None:
         """The tile of this name (``"T#1"`` is the newest of hand T); None when there is none."""
-        return self._pes[pe].tile(TileName.parse(name))
+        return self._pe(pe).tile(TileName.parse(name))
 
     def push(self, hand: str | Hand, tile: Tile, *, pe: int | None = None) -> None:
         """Push a tile on a hand of one PE, or of all.
@@ -231,14 +241,15 @@ class PtoCore:
         Raises PtoFault (TileAllocation) when a PE's storage cannot take it.
         """
         where = Hand.named(hand)
-        capacity = tile.descriptor.capacity
+        if not isinstance(tile, Tile):
+            raise UsageError(f"a hand holds tiles (Tile.from_array makes them), not {type(tile)}")
         for number in range(PE_COUNT) if pe is None else (pe,):
-            self._pes[number].check_allocation(where, capacity)
+            self._pe(number).check_allocation(where, tile.descriptor.capacity)
         self._update(pe, lambda state: state.with_tile(where, tile))
 
     def flags(self, *, pe: int = 0) -> int:
         """The sticky flags of a PE."""
-        return self._pes[pe].flags
+        return self._pe(pe).flags
 
     def set_flags(self, flags: int, *, pe: int | None = None) -> None:
         """Set the sticky flags of one PE, or of all."""
@@ -247,20 +258,18 @@ class PtoCore:
         self._update(pe, lambda state: replace(state, flags=flags))
 
     def _update(self, pe: int | None, change: Any) -> None:
-        chosen = range(PE_COUNT) if pe is None else (pe,)
-        if pe is not None and not 0 <= pe < PE_COUNT:
-            raise UsageError(f"a PE must be 0..{PE_COUNT - 1}, not {pe}")
+        chosen = range(PE_COUNT) if pe is None else (_pe_number(pe),)
         self._pes = tuple(
             change(state) if number in chosen else state for number, state in enumerate(self._pes)
         )
 
-    def run(self, program: Sequence[Any] | bytes) -> RunReport:
+    def run(self, program: Iterable[Any] | bytes) -> RunReport:
         """Run a program. Raises PtoFault at the first refused bundle; earlier ones have run."""
         report = self.attempt(program)
         report.raise_if_refused()
         return report
 
-    def attempt(self, program: Sequence[Any] | bytes) -> RunReport:
+    def attempt(self, program: Iterable[Any] | bytes) -> RunReport:
         """Run a program until a bundle is refused, and report instead of raising.
 
         ``report.error`` is the PtoFault with its ``kind``; the state is that after the bundles
@@ -290,12 +299,17 @@ class PtoCore:
             return report
         return RunReport(Verdict.OK, executed, self.profile.description, counts)
 
-    def _steps(self, program: Sequence[Any] | bytes, cursor: Cursor) -> Iterator[Step]:
+    def _steps(self, program: Iterable[Any] | bytes, cursor: Cursor) -> Iterator[Step]:
         if self.revision is Revision.FROZEN:
             yield from steps_of_words(program, self.profile, cursor)
         else:
             for index, operation in enumerate(program):
                 cursor.index = index
+                if not isinstance(operation, ProposalOperation):
+                    raise UsageError(
+                        "a program of the proposal is operations of lanewise.pto.proposal, "
+                        f"not {operation!r}"
+                    )
                 yield operation
 
     def _run_step(self, step: Step, index: int) -> None:

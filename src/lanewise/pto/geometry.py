@@ -95,8 +95,11 @@ def supports(layout: Layout, dtype: DataType) -> bool:
     return not layout.is_cube or (dtype.width < 64 and dtype is not DataType.HiF4X2)
 
 
-def cell_shape(layout: Layout, width: int) -> CellShape:
-    """The cell of a CUBE layout for elements of ``width`` bits."""
+def cell_shape(layout: str | Layout, width: int) -> CellShape:
+    """The cell of a CUBE layout for elements of ``width`` bits: 4, 8, 16 or 32."""
+    layout = Layout.named(layout)
+    if width not in (4, 8, 16, 32):
+        raise UsageError(f"a cell holds elements of 4, 8, 16 or 32 bits, not {width}")
     if not layout.is_cube:
         raise UsageError("a NORM tile has no cells; CUBE_M16, CUBE_M32 and CUBE_N8 have")
     elements = CELL_BITS // width
@@ -133,7 +136,7 @@ def payload_bits(layout: Layout, width: int, rows: int, columns: int) -> int:
 
 
 def element_address(
-    layout: Layout, width: int, shape: tuple[int, int], position: tuple[int, int]
+    layout: str | Layout, width: int, shape: tuple[int, int], position: tuple[int, int]
 ) -> Address:
     """Where the element at ``position`` (row, column) of a tile of this physical shape lies.
 
@@ -142,6 +145,7 @@ def element_address(
     (rows, columns), (row, column) = shape, position
     if not (0 <= row < rows and 0 <= column < columns):
         raise UsageError(f"element ({row}, {column}) is outside the {rows}x{columns} tile")
+    layout = Layout.named(layout)
     if layout is Layout.NORM:
         return Address(0, (row * columns + column) * width, width)
     cell = cell_shape(layout, width)

@@ -6,6 +6,7 @@ Source: PTO state; PTO encodings (tile source codes).
 from __future__ import annotations
 
 import enum
+import operator
 import re
 from dataclasses import dataclass
 
@@ -33,9 +34,18 @@ def gpr_index(register: int | str) -> int:
         if register not in _GPR_INDICES:
             raise unknown_name("register", register, GPR_NAMES)
         return _GPR_INDICES[register]
-    if not 0 <= register < GPR_COUNT:
+    index = whole_number(register, "a register's index")
+    if not 0 <= index < GPR_COUNT:
         raise UsageError(f"a register index must be 0..{GPR_COUNT - 1}, not {register}")
-    return register
+    return index
+
+
+def whole_number(value: object, what: str) -> int:
+    """``value`` as a Python integer (NumPy's would wrap round); UsageError for anything else."""
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise UsageError(f"{what} must be a whole number, not {value!r}") from None
 
 
 class Hand(enum.IntEnum):
@@ -77,7 +87,7 @@ class TileName:
         """``"T#1"`` as a name; UsageError when it is not one."""
         if isinstance(text, TileName):
             return text
-        match = re.fullmatch(r"([TUMN])#(\d{1,2})", text.strip(), re.IGNORECASE)
+        match = re.fullmatch(r"([TUMN])#(\d{1,2})", str(text).strip(), re.IGNORECASE)
         if match is None or not 1 <= int(match[2]) <= HAND_DEPTH:
             raise UsageError(f"a tile is named T#1..T#16, U#…, M#… or N#…, not {text!r}")
         return cls(Hand.named(match[1]), int(match[2]))

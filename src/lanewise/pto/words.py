@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from lanewise.errors import UsageError
 from lanewise.pto.datatypes import DTYPE_CODES, DTYPE_NONE
 from lanewise.pto.faults import illegal_instruction
-from lanewise.pto.registers import GPR_NAMES
+from lanewise.pto.registers import GPR_NAMES, whole_number
 from lanewise.words import Coded, Fixed, Unsigned, Word, bits
 
 GPR_CODES = MappingProxyType(dict(enumerate(GPR_NAMES)))
@@ -334,7 +334,7 @@ def encoded_width(word: ProgramWord) -> tuple[int, int]:
     """
     if isinstance(word, BundleWord):
         return int(word), word.width
-    if isinstance(word, bytes):
+    if isinstance(word, (bytes, bytearray)):
         if len(word) not in (2, 4) or len(word) < (4 if word[0] & 1 else 2):
             illegal_instruction("encoding.cut", f"the program ends inside a word: {word.hex()}")
         return int.from_bytes(word, "little"), 8 * len(word)
@@ -343,7 +343,7 @@ def encoded_width(word: ProgramWord) -> tuple[int, int]:
         if match is None:
             raise UsageError(f"a word is 4 or 8 hexadecimal digits, not {word!r}")
         return int(match[1], 16), 4 * len(match[1])
-    raw = int(word)
+    raw = whole_number(word, "a word that is neither text nor bytes")
     if raw < 0 or raw >> 32:
         raise UsageError(f"a word has at most 32 bits, {raw:#x} does not fit")
     return raw, 32 if raw & 1 or raw >> 16 else 16
