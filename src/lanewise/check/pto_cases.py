@@ -10,18 +10,19 @@ import msgspec
 
 from lanewise.check import pto_schema as schema
 from lanewise.check.errors import CaseError
-from lanewise.check.pto_elements import number, relation_named, result_differences, run_element
+from lanewise.check.pto_elements import number, result_differences, run_element
 from lanewise.errors import UsageError
 from lanewise.model import Verdict
 from lanewise.pto import proposal
 from lanewise.pto.core import PtoCore
 from lanewise.pto.datatypes import DataType
+from lanewise.pto.descriptor import Descriptor, Kind, smallest_capacity
 from lanewise.pto.faults import PtoFault
 from lanewise.pto.geometry import Layout
 from lanewise.pto.padding import PadValue
 from lanewise.pto.registers import GPR_COUNT, GPR_NAMES, Hand, TileName
 from lanewise.pto.state import PE_COUNT, ProcessingElement
-from lanewise.pto.tile import Descriptor, Kind, Tile, smallest_capacity
+from lanewise.pto.tile import Tile
 from lanewise.pto.words import Bstart, encoded_width
 
 __all__ = ["parse_case", "run_case"]
@@ -203,7 +204,7 @@ def _program(case: schema.PtoCase) -> list[Any]:
         case schema.ProposalTcmp() as op:
             return [
                 proposal.Tcmp(
-                    relation_named(op.relation),
+                    op.relation,
                     DataType.named(op.dtype),
                     Layout.named(op.layout),
                     TileName.parse(op.left),

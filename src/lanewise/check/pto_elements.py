@@ -14,12 +14,12 @@ from lanewise.formats import decode
 from lanewise.pto import hif4
 from lanewise.pto.assembly import assemble
 from lanewise.pto.datatypes import ELEMENT_FORMATS, DataType
-from lanewise.pto.elements import compare_elements
+from lanewise.pto.descriptor import smallest_capacity
+from lanewise.pto.elements import compare_elements, relation_named
 from lanewise.pto.geometry import Layout, cell_shape, element_address, storage, supports
 from lanewise.pto.padding import PREDICATE_PADS, PadValue, element_pad, gpr_pad
 from lanewise.pto.profile import PtoProfile
-from lanewise.pto.tile import smallest_capacity
-from lanewise.pto.words import RELATION_CODES, decode_word
+from lanewise.pto.words import decode_word
 
 
 def number(text: str, what: str = "a number") -> int:
@@ -28,13 +28,6 @@ def number(text: str, what: str = "a number") -> int:
         return int(text, 16)
     except ValueError:
         raise UsageError(f"expected {what} in hexadecimal, not {text!r}") from None
-
-
-def relation_named(name: str) -> str:
-    """A relation by name; UsageError otherwise."""
-    if name not in RELATION_CODES.values():
-        raise unknown_name("relation", name, RELATION_CODES.values())
-    return name
 
 
 def _fraction(value: Fraction) -> str:

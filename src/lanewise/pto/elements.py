@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from lanewise.errors import unknown_name
 from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.checks import check_encoding
 from lanewise.pto.datatypes import ROW_MAJOR_TYPES, DataType
 from lanewise.pto.faults import tile_legality
 from lanewise.pto.state import Flag
+from lanewise.pto.words import RELATION_CODES
+
+
+def relation_named(name: str) -> str:
+    """A relation by name; UsageError with near misses otherwise."""
+    if name not in RELATION_CODES.values():
+        raise unknown_name("relation", name, RELATION_CODES.values())
+    return name
 
 
 def compare_elements(dtype: DataType, relation: str, left: int, right: int) -> tuple[bool, int]:

@@ -6,6 +6,7 @@ the machine's order: legality on every PE, then allocation. Source: PTO proposal
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ from lanewise.pto.datatypes import CUBE_TYPES, DataType
 from lanewise.pto.faults import tile_allocation, tile_legality
 from lanewise.pto.geometry import CELL_BITS, M_LAYOUTS, Layout
 from lanewise.pto.profile import PtoProfile
-from lanewise.pto.registers import GPR_COUNT, TileName
+from lanewise.pto.registers import GPR_COUNT, TileName, whole_number
 from lanewise.pto.state import PE_COUNT, Effects, ProcessingElement
 from lanewise.pto.words import LARGEST_SIZE_CODE
 
@@ -34,13 +35,20 @@ class ProposalOperation:
 
     name: ClassVar[str] = ""
 
+    #: How operands are read: names are accepted for types, layouts, tiles, hands and pads.
+    _readers: ClassVar[Mapping[str, Callable[[Any], object]]] = MappingProxyType({})
+
     pe_mask: str = field(default="1000", kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name, read in self._readers.items():
+            object.__setattr__(self, name, read(getattr(self, name)))
+        if len(self.pe_mask) != PE_COUNT or set(self.pe_mask) - {"0", "1"}:
+            raise UsageError(f"a PE mask is {PE_COUNT} digits 0 or 1, not {self.pe_mask!r}")
 
     @property
     def pes(self) -> tuple[int, ...]:
         """The participating PEs."""
-        if len(self.pe_mask) != PE_COUNT or set(self.pe_mask) - {"0", "1"}:
-            raise UsageError(f"a PE mask is {PE_COUNT} digits 0 or 1, not {self.pe_mask!r}")
         return tuple(pe for pe, digit in enumerate(self.pe_mask) if digit == "1")
 
     def to_bytes(self) -> bytes:
@@ -60,6 +68,11 @@ class ProposalOperation:
     def execute(self, operands: Any, profile: PtoProfile) -> Effects:
         """What it does."""
         raise NotImplementedError
+
+
+def register_list(registers: Iterable[int]) -> tuple[int, ...]:
+    """Register indices as a tuple; whether they exist is the operation's check."""
+    return tuple(whole_number(index, "a register's index") for index in registers)
 
 
 def check_registers(registers: tuple[int, ...], what: str) -> None:

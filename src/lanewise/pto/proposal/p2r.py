@@ -8,6 +8,7 @@ merging with an older tile. Source: PTO proposal revision.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -15,13 +16,19 @@ from numpy.typing import NDArray
 
 from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.datatypes import DataType
+from lanewise.pto.descriptor import Descriptor
 from lanewise.pto.faults import tile_legality
 from lanewise.pto.geometry import Layout
 from lanewise.pto.profile import PtoProfile
-from lanewise.pto.proposal._operation import ProposalOperation, capacity_of, check_registers
+from lanewise.pto.proposal._operation import (
+    ProposalOperation,
+    capacity_of,
+    check_registers,
+    register_list,
+)
 from lanewise.pto.registers import Hand
 from lanewise.pto.state import Effects, ProcessingElement
-from lanewise.pto.tile import Descriptor, padded_tile
+from lanewise.pto.tile import padded_tile
 
 PLANES = 8
 ROWS = 32
@@ -33,6 +40,14 @@ class P2r(ProposalOperation):
     """Planes ``sources`` into byte ``byte_offset`` of a new CUBE_M32 U8 tile of ``dst``."""
 
     name: ClassVar[str] = "P2R"
+    _readers = MappingProxyType(
+        {
+            "sources": register_list,
+            "dst": Hand.named,
+            "dtype": DataType.named,
+            "layout": Layout.named,
+        }
+    )
 
     sources: tuple[int, ...]
     dst: Hand

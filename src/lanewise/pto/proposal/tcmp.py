@@ -8,6 +8,7 @@ NV appear together, or none does. Source: PTO proposal revision.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.checks import check_encoding, check_sources, present_tile
 from lanewise.pto.datatypes import DataType
+from lanewise.pto.elements import relation_named
 from lanewise.pto.faults import tile_legality
 from lanewise.pto.geometry import Layout
 from lanewise.pto.padding import PREDICATE_PADS, PadValue
@@ -26,6 +28,7 @@ from lanewise.pto.proposal._operation import (
     check_planes,
     check_registers,
     check_type,
+    register_list,
 )
 from lanewise.pto.registers import TileName
 from lanewise.pto.state import Effects, Flag, ProcessingElement
@@ -34,11 +37,12 @@ PLANE_MASK = 0xFFFF_FFFF
 
 
 class CompareOperands(NamedTuple):
-    """Codes of both sides over the valid rectangle, and the physical columns of the tile."""
+    """Codes of both sides over the valid rectangle, the tile's columns and the first valid one."""
 
     left: NDArray[Any]
     right: NDArray[Any]
     columns: int
+    first: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,17 @@ class Tcmp(ProposalOperation):
     """``left relation right`` into ``dst``, one GPR for each column of the tile."""
 
     name: ClassVar[str] = "TCMP"
+    _readers = MappingProxyType(
+        {
+            "relation": relation_named,
+            "dtype": DataType.named,
+            "layout": Layout.named,
+            "left": TileName.parse,
+            "right": TileName.parse,
+            "dst": register_list,
+            "pad": PadValue.named,
+        }
+    )
 
     relation: str
     dtype: DataType
@@ -73,7 +88,7 @@ class Tcmp(ProposalOperation):
         columns = tiles[0].descriptor.cols
         check_planes(self.dst, columns, "destinations")
         left, right = (tile.codes[tile.valid_region] for tile in tiles)
-        return CompareOperands(left, right, columns)
+        return CompareOperands(left, right, columns, tiles[0].descriptor.first_col)
 
     def execute(self, operands: CompareOperands, profile: PtoProfile) -> Effects:
         results, invalid = kernels.relate(
@@ -83,11 +98,13 @@ class Tcmp(ProposalOperation):
         bit = PREDICATE_PADS[self.pad]
         padding = PLANE_MASK * (profile.null_gpr_padding if bit is None else bit)
         planes = np.zeros((operands.columns, 32), np.bool_)
-        planes[:columns, :rows] = results.T
+        plane_of = slice(operands.first, operands.first + columns)
+        planes[plane_of, :rows] = results.T
         words = kernels.pack_planes(planes[..., np.newaxis], word_bytes=4)
-        valid = (1 << rows) - 1
+        outside = [padding] * operands.columns
+        outside[plane_of] = [padding & ~((1 << rows) - 1)] * columns
         gprs = tuple(
-            (index, (padding & ~(valid if column < columns else 0)) | int(word))
-            for column, (index, word) in enumerate(zip(self.dst, words, strict=True))
+            (index, around | int(word))
+            for index, around, word in zip(self.dst, outside, words, strict=True)
         )
         return Effects(gprs=gprs, flags=Flag.NV if invalid else 0)

@@ -7,6 +7,7 @@ zeros. Only bits of valid elements are read. Source: PTO proposal revision.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.checks import check_sources, present_tile
 from lanewise.pto.datatypes import DataType
+from lanewise.pto.descriptor import Descriptor
 from lanewise.pto.faults import tile_allocation
 from lanewise.pto.geometry import Layout
 from lanewise.pto.padding import PadValue, element_pad
@@ -26,10 +28,11 @@ from lanewise.pto.proposal._operation import (
     check_planes,
     check_registers,
     check_type,
+    register_list,
 )
 from lanewise.pto.registers import Hand, TileName
 from lanewise.pto.state import Effects, ProcessingElement
-from lanewise.pto.tile import Descriptor, padded_tile
+from lanewise.pto.tile import padded_tile
 
 
 class SelectOperands(NamedTuple):
@@ -46,6 +49,17 @@ class Tsel(ProposalOperation):
     """``true`` where the masks are 1 and ``false`` where they are 0, to a new tile of ``dst``."""
 
     name: ClassVar[str] = "TSEL"
+    _readers = MappingProxyType(
+        {
+            "dtype": DataType.named,
+            "layout": Layout.named,
+            "true": TileName.parse,
+            "false": TileName.parse,
+            "masks": register_list,
+            "dst": Hand.named,
+            "pad": PadValue.named,
+        }
+    )
 
     dtype: DataType
     layout: Layout
@@ -69,7 +83,7 @@ class Tsel(ProposalOperation):
         check_planes(self.masks, data.cols, "masks")
         words = np.array([pe.gpr(index) for index in self.masks], np.uint32)
         planes = kernels.unpack_planes(words, 32)
-        mask = planes[: data.valid_rows, : data.valid_cols]
+        mask = planes[tiles[0].valid_region]
         true, false = (tile.codes[tile.valid_region] for tile in tiles)
         return SelectOperands(mask, true, false, data)
 
