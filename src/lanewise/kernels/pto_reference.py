@@ -132,12 +132,12 @@ def matrix_to_cells(matrix: Unsigned, cell_columns: int) -> Unsigned:
 def split_nibbles(data: Unsigned) -> Unsigned:
     """Bytes ``(…, n)`` as 4-bit elements ``(…, 2n)``, the low nibble first."""
     pairs = np.stack([data & np.uint8(15), data >> np.uint8(4)], axis=-1)
-    return pairs.reshape(*data.shape[:-1], -1)
+    return pairs.reshape(*data.shape[:-1], 2 * data.shape[-1])
 
 
 def join_nibbles(elements: Unsigned) -> Unsigned:
     """The inverse of ``split_nibbles``: 4-bit elements ``(…, 2n)`` as bytes ``(…, n)``."""
-    pairs = elements.reshape(*elements.shape[:-1], -1, 2)
+    pairs = elements.reshape(*elements.shape[:-1], elements.shape[-1] // 2, 2)
     return pairs[..., 0] | pairs[..., 1] << np.uint8(4)
 
 

@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from lanewise.errors import UsageError
 from lanewise.kernels import pto_reference as kernels
 from lanewise.pto.carriers import GPR_FIELDS, GprFields, gpr_columns
+from lanewise.pto.checks import check_encoding
 from lanewise.pto.datatypes import DataType
-from lanewise.pto.geometry import Layout
+from lanewise.pto.elements import relation_named
+from lanewise.pto.geometry import M_LAYOUTS, Layout
 from lanewise.pto.instructions.tgpr2t import LARGEST_OFFSET
 from lanewise.pto.padding import PadValue, gpr_pad
 from lanewise.pto.profile import PtoProfile
@@ -33,19 +35,23 @@ def compare(
     layout: str | Layout,
     relation: str,
     *,
-    pad: PadValue = PadValue.Null,
+    pad: str | PadValue = PadValue.Null,
     high_half: bool = False,
     profile: PtoProfile = PtoProfile.DEFAULT,
 ) -> tuple[Words, NDArray[np.bool_]]:
     """One mask word a tile: TCMP or TCMPS into a GPR for each matrix of ``left``.
 
     ``left`` holds element codes ``(…, valid_rows, valid_cols)``; ``right`` broadcasts to it, so a
-    scalar compares as TCMPS does. Returns words ``(…)`` and whether each tile raised NV.
+    scalar compares as TCMPS does. Returns words ``(…)`` and whether each tile raised NV. PtoFault
+    (TileLegality) for TF32 and HF32 codes with low bits set, UsageError for other shapes and types.
     """
     dtype, layout = DataType.named(dtype), Layout.named(layout)
     codes = _codes(left, dtype)
     fields = _fields(layout, dtype, codes)
-    others = np.broadcast_to(np.asarray(right, codes.dtype), codes.shape)
+    others = np.broadcast_to(_others(right, codes), codes.shape)
+    check_encoding(codes, dtype, "the left side")
+    check_encoding(others, dtype, "the right side")
+    relation, pad = relation_named(relation), PadValue.named(pad)
     columns = gpr_columns(fields, high_half and fields.words > 1, codes.shape[-1])
     codes, others = codes[..., columns], others[..., columns]
     ordering = dtype.order.ordering
@@ -85,7 +91,7 @@ def select(
         )
     rows, columns = codes.shape[-2:]
     mask = kernels.unpack_planes(masks, fields.rows)[..., :rows, :columns]
-    return kernels.choose(mask, codes, np.asarray(false, codes.dtype))
+    return kernels.choose(mask, codes, _others(false, codes))
 
 
 def planes_to_bytes(words: ArrayLike, layout: str | Layout) -> NDArray[np.uint8]:
@@ -93,8 +99,15 @@ def planes_to_bytes(words: ArrayLike, layout: str | Layout) -> NDArray[np.uint8]
     sources = np.asarray(words, np.uint64)
     if sources.shape[-1:] != (4,):
         raise UsageError(f"TGPR2T takes four words a cell, not {sources.shape}")
-    found: NDArray[np.uint8] = kernels.transpose_planes(sources, Layout.named(layout).rows)
+    found: NDArray[np.uint8] = kernels.transpose_planes(sources, _m_layout(layout).rows)
     return found
+
+
+def _m_layout(name: str | Layout) -> Layout:
+    layout = Layout.named(name)
+    if layout not in M_LAYOUTS:
+        raise UsageError(f"TGPR2T makes CUBE_M16 and CUBE_M32 cells, not {layout}")
+    return layout
 
 
 def cell_bytes(
@@ -103,7 +116,9 @@ def cell_bytes(
     """Whole cells of bytes ``(…, rows, columns)`` with the planes at ``offset``, else padding."""
     if not 0 <= offset <= LARGEST_OFFSET:
         raise UsageError(f"a byte offset must be 0..{LARGEST_OFFSET}, not {offset}")
-    layout = Layout.named(layout)
+    if not 0 <= padding <= 0xFF:
+        raise UsageError(f"a padding byte must be 0..255, not {padding}")
+    layout = _m_layout(layout)
     placed = planes_to_bytes(words, layout)
     columns = 128 // layout.rows
     cells = np.full((*placed.shape[:-1], columns), padding, np.uint8)
@@ -120,6 +135,23 @@ def _codes(array: ArrayLike, dtype: DataType) -> NDArray[Any]:
             f"(…, rows, columns), not {codes.dtype} {codes.shape}"
         )
     return codes
+
+
+def _others(array: ArrayLike, codes: NDArray[Any]) -> NDArray[Any]:
+    """The other side as codes of the same type; UsageError when it does not broadcast."""
+    given = np.asarray(array)
+    if given.dtype.kind not in "iu" or given.size == 0:
+        raise UsageError(f"the other side holds codes, unsigned integers, not {given.dtype}")
+    low, high = int(given.min()), int(given.max())
+    if low < 0 or high >> 8 * codes.dtype.itemsize:
+        value = low if low < 0 else high
+        raise UsageError(f"code {value:#x} does not fit {8 * codes.dtype.itemsize} bits")
+    others = given.astype(codes.dtype)
+    try:
+        np.broadcast_to(others, codes.shape)
+    except ValueError:
+        raise UsageError(f"{others.shape} does not broadcast to {codes.shape}") from None
+    return others
 
 
 def _fields(layout: Layout, dtype: DataType, codes: NDArray[Any]) -> GprFields:

@@ -71,11 +71,21 @@ def increment(scale: int, lane: int) -> int:
 
 def increments(scales: ArrayLike) -> NDArray[np.int64]:
     """How often scale words ``(n,)`` double each lane, as ``(n, 64)``."""
-    words = np.asarray(scales, np.uint32)[:, np.newaxis].astype(np.int64)
+    words = _words(scales)[:, np.newaxis].astype(np.int64)
     coarse = words >> np.arange(8, 16) & 1
     fine = words >> np.arange(16, 32) & 1
     total: NDArray[np.int64] = coarse.repeat(COARSE_LANES, axis=1)
     return total + fine.repeat(FINE_LANES, axis=1)
+
+
+def _words(scales: ArrayLike) -> NDArray[np.uint32]:
+    """Scale words as an array ``(n,)``; UsageError for anything else."""
+    found = np.asarray(scales)
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise UsageError(f"scale words are integers (n,), not {found.dtype} {found.shape}")
+    if found.size and not 0 <= int(found.min()) <= int(found.max()) < 1 << 32:
+        raise UsageError("a scale word has 32 bits")
+    return found.astype(np.uint32)
 
 
 def lane_value(scale: int, lane: int, code: int) -> Fraction | None:
@@ -123,8 +133,9 @@ def quantize(values: ArrayLike, profile: PtoProfile = PtoProfile.DEFAULT) -> Gro
     infinite or NaN.
     """
     codes = np.atleast_2d(np.asarray(values))
-    if codes.dtype != np.uint16 or codes.ndim != 2 or codes.shape[1] != GROUP:
+    if (codes.dtype.kind, codes.dtype.itemsize) != ("u", 2) or codes.shape[1:] != (GROUP,):
         raise UsageError(f"values are BF16 codes, uint16 (n, 64), not {codes.dtype} {codes.shape}")
+    codes = codes.astype(np.uint16)
     if (codes & np.uint16(0x7F80) == 0x7F80).any():
         raise UsageError("an infinite or NaN value cannot be quantised")
     found = kernels.quantize(
@@ -154,8 +165,7 @@ def dequantize(groups: Groups) -> NDArray[np.uint16]:
 
     Lanes under a NaN scale become the quiet NaN.
     """
-    scales = np.asarray(groups.scales, np.uint32)
-    lanes = unpack(groups.data)
+    scales, lanes = _words(groups.scales), unpack(groups.data)
     table = _value_table()
     bases = scales[:, np.newaxis] & np.uint32(0xFF)
     found: NDArray[np.uint16] = table[bases, increments(scales), lanes]
