@@ -109,7 +109,7 @@ def test_the_printed_form() -> None:
         ("C.B.DIMI 256, ->LB0", 10, "immediate must be 0..255"),
         ("B.DATR {NORM, FP33, Zero, None, Default, 0, 0}", 15, "did you mean 'FP32'"),
         ("B.DATR {NORM, FP32, Zero, None, Default, 0}", 43, "expected ','"),
-        ("B.DATR {NORM, FP32, Zero, None, Default, 0, 0, 1, 0}", 48, "must be 0..0"),
+        ("B.DATR {NORM, FP32, Zero, None, Default, 0, 0, 1, 0}", 48, "must be 0, not 1"),
         ("B.DATR {2, FP32, Zero, None, Default, 0, 0}", 1, "is 2, a reserved code"),
         ("BSTART.VEC TCMPX, FP32", 12, "did you mean"),
         ("BSTART.VEC TCMP", 16, "expected ','"),

@@ -76,10 +76,9 @@ def _datr(line: Line) -> BundleWord:
         values[field] = line.code(field, codes, 1 << width)
     if line.accept(","):
         # A later revision writes two more elements; here they can only be 0.
-        for _ in range(2):
-            if line.number("a trailing element", 1) == 0 and line.peek == "}":
-                break
-            line.expect(",")
+        line.number("a trailing element", 1)
+        line.expect(",")
+        line.number("a trailing element", 1)
     line.expect("}")
     return Bdatr(**values)
 
@@ -129,7 +128,7 @@ def _iot(line: Line) -> BundleWord:
     line.expect("mask")
     values["pemode"] = line.pemode()
     while line.accept(","):
-        if line.accept("last"):
+        if "last" not in values and line.accept("last"):
             values["last"] = 1
         else:
             line.expect("->")

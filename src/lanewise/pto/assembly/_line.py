@@ -95,7 +95,8 @@ class Line:
         except ValueError:
             self.back(f"expected {what} (a number), not {text!r}")
         if not 0 <= value < limit:
-            self.back(f"{what} must be 0..{limit - 1}, not {text}")
+            allowed = f"0..{limit - 1}" if limit > 1 else "0"
+            self.back(f"{what} must be {allowed}, not {text}")
         return value
 
     def back(self, message: str) -> NoReturn:

@@ -14,7 +14,6 @@ from lanewise.pto.instructions._schema import Form
 from lanewise.pto.registers import TileName
 from lanewise.pto.state import PE_MODES
 from lanewise.pto.words import (
-    RELATION_CODES,
     RMODE_CODES,
     Bdatr,
     Bdim,
@@ -27,6 +26,16 @@ from lanewise.pto.words import (
 _DIMENSION_LIMIT = 1 << 17
 _HALVES = {"Low": 0, "High": 1}
 _SOURCES_A_RECORD = 3
+
+#: Attributes by name: the B.DATR field that they set (``mask`` sets the PE mask) and its code,
+#: None where the text goes on with ``=`` and a number.
+_ATTRIBUTES: dict[str, tuple[str, int | None]] = {
+    **{name: ("cmode", code) for name, code in RELATIONS.items()},
+    **{name: ("pad", code) for name, code in PADS.items()},
+    **{name: ("sat", code) for name, code in _HALVES.items()},
+    "off": ("rmode", None),
+    "mask": ("mask", None),
+}
 _ALL_PES = len(PE_MODES) - 1
 
 
@@ -76,22 +85,22 @@ def _read_attributes(line: Line, found: _Macro) -> None:
     found.columns = line.number("columns", _DIMENSION_LIMIT)
     line.expect(",")
     found.dtype = line.code("data type", DTYPES, 1 << 5)
+    given: set[str] = set()
     while line.accept(","):
         name = line.take("an attribute")
-        if name == "mask":
+        if name not in _ATTRIBUTES:
+            line.back(str(unknown_name("attribute", name, _ATTRIBUTES)))
+        field_name, value = _ATTRIBUTES[name]
+        if field_name in given:
+            line.back(f"{name} comes after another {field_name}; it is given once")
+        given.add(field_name)
+        if field_name == "mask":
             found.pemode = line.pemode()
-        elif name == "off":
+            continue
+        if value is None:
             line.expect("=")
-            found.attributes["rmode"] = line.number("byte offset", len(RMODE_CODES))
-        elif name in RELATIONS:
-            found.attributes["cmode"] = RELATIONS[name]
-        elif name in PADS:
-            found.attributes["pad"] = PADS[name]
-        elif name in _HALVES:
-            found.attributes["sat"] = _HALVES[name]
-        else:
-            known = (*RELATION_CODES.values(), *PADS, *_HALVES, "off", "mask")
-            line.back(str(unknown_name("attribute", name, known)))
+            value = line.number("byte offset", len(RMODE_CODES))
+        found.attributes[field_name] = value
     line.expect(">")
 
 
