@@ -250,3 +250,18 @@ def test_worked_bits(
     half = (", High" if sat else ", Low") if width == 8 else ""
     made.run(program(f"TCMP <Row={rows}, Col={cols}, {dtype}, EQ, Zero{half}>, T#1, U#1, ->x3"))
     assert made.gpr("x3") == word
+
+
+@pytest.mark.parametrize("layout", ["CUBE_M32", "CUBE_M16"])
+def test_a_signalling_scalar_counts_only_where_a_column_is_published(layout: str) -> None:
+    half = {"CUBE_M32": 2, "CUBE_M16": 4}[layout]
+    data = tile(np.zeros((3, half), np.uint8), "E5M2", layout)
+    for which, flags in (("Low", 1), ("High", 0)):
+        found = core(("T", data), gprs={"a0": 0x7D})
+        found.run(program(f"TCMPS <Row=3, Col={half}, E5M2, {which}>, T#1, a0, ->a5"))
+        assert found.flags() == flags
+        high = which == "High"
+        _, raised = batch.compare(
+            data.to_array(valid=True), 0x7D, "E5M2", layout, "EQ", high_half=high
+        )
+        assert bool(raised) == bool(flags)

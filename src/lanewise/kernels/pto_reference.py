@@ -94,7 +94,8 @@ def signalling(codes: Unsigned, ordering: Ordering) -> Mask:
 def relate(left: Unsigned, right: Unsigned, ordering: Ordering, relation: str) -> tuple[Mask, bool]:
     """``left relation right`` element by element, and whether a signalling code took part.
 
-    Shapes broadcast. Where either side is no number NE holds and no other relation does.
+    Shapes broadcast; a scalar takes part only where it meets an element.
+    Where either side is no number NE holds and no other relation does.
     """
     result: Mask = _RELATIONS[relation](order_keys(left, ordering), order_keys(right, ordering))
     signalling = False
@@ -103,7 +104,7 @@ def relate(left: Unsigned, right: Unsigned, ordering: Ordering, relation: str) -
         signalling |= signals
         if unordered is not None:
             result = result | unordered if relation == "NE" else result & ~unordered
-    return result, signalling
+    return result, signalling and result.size > 0
 
 
 def choose(mask: Mask, true: Unsigned, false: Unsigned) -> Unsigned:
