@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from lanewise.check.cases import check_files, check_text
+from lanewise.check.cases import check_files, check_text, find_files
 from lanewise.check.errors import CaseError
 from lanewise.check.pto_cases import parse_case, run_case
 
 FOLDER = Path(__file__).parents[2] / "cases" / "pto"
-FILES = sorted(FOLDER.glob("*.jsonl"))
+#: Where failures that fuzzing found are kept; it need not exist.
+CRASHERS = FOLDER.parents[1] / "crashers"
+FILES = find_files([FOLDER, *CRASHERS.glob("pto-*.case.json")])
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

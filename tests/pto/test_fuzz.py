@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
-from lanewise.check.pto_fuzz import fuzz_bundles
+from lanewise.check.pto_cases import _initial_core, parse_case, run_case
+from lanewise.check.pto_crash import failure_case
+from lanewise.check.pto_fuzz import FuzzReport, fuzz_bundles
+from lanewise.cli.application import main
 from lanewise.errors import UsageError
+from lanewise.model import RunReport
+from lanewise.pto import PtoCore
 
 
 def test_random_bundles_keep_every_promise() -> None:
@@ -36,3 +45,57 @@ def test_a_negative_count_is_refused() -> None:
 @pytest.mark.slow
 def test_a_million_bundles() -> None:
     assert fuzz_bundles(1_000_000, seed=7).failures == ()
+
+
+def failures(monkeypatch: pytest.MonkeyPatch, attempt: Callable[..., RunReport]) -> FuzzReport:
+    """A report of bundles on a core whose ``attempt`` is this one."""
+    with monkeypatch.context() as patch:
+        patch.setattr(PtoCore, "attempt", attempt)
+        return fuzz_bundles(40, seed=3)
+
+
+def crash(core: PtoCore, program: object) -> RunReport:
+    raise ZeroDivisionError("oh")
+
+
+def half_done(core: PtoCore, program: list[str]) -> RunReport:
+    report = ATTEMPT(core, program)
+    core.set_flags(core.flags() ^ 16)
+    return report
+
+
+ATTEMPT = PtoCore.attempt
+
+
+@pytest.mark.parametrize("attempt", [crash, half_done])
+def test_failures_are_cases_that_a_sound_machine_passes(
+    attempt: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = failures(monkeypatch, attempt)
+    assert len(report.failures) > 3
+    for failure in report.failures:
+        text = failure_case(failure, report.seed)
+        case = parse_case(json.loads(text))
+        assert case.note is not None
+        assert failure.problem in case.note
+        assert _initial_core(case).state == failure.initial
+        assert run_case(case) == []
+        with monkeypatch.context() as patch:
+            patch.setattr(PtoCore, "attempt", attempt)
+            if attempt is crash:
+                with pytest.raises(ZeroDivisionError):
+                    run_case(case)
+            else:
+                assert run_case(case) != []
+
+
+def test_the_verb_saves_failures_as_cases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["fuzz", "--machine", "pto", "-n", "30", "--seed", "3", "--save", str(tmp_path)]
+    with monkeypatch.context() as patch:
+        patch.setattr(PtoCore, "attempt", half_done)
+        assert main([*arguments, "--json"]) == 1
+    saved = json.loads(capsys.readouterr().out)["saved"]
+    assert sorted(saved) == sorted(map(str, tmp_path.iterdir()))
+    assert main(["cases", "check", str(tmp_path)]) == 0

@@ -46,10 +46,11 @@ _STATE_EVERY = 64
 
 @dataclass(frozen=True, slots=True)
 class FuzzFailure:
-    """A program that broke a promise: its words and what happened."""
+    """A program that broke a promise: its words, the state it met and what happened."""
 
     words: tuple[str, ...]
     problem: str
+    initial: State
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def fuzz_bundles(count: int, seed: int = 0) -> FuzzReport:
         except Exception as error:
             problem = f"{type(error).__name__}: {error}"
         if problem and len(failures) < _KEPT_FAILURES:
-            failures.append(FuzzFailure(tuple(words), problem))
+            failures.append(FuzzFailure(tuple(words), problem, initial))
     return FuzzReport(count, seed, dict(verdicts), dict(rules), tuple(failures))
 
 

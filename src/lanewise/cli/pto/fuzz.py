@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -10,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lanewise.check.pto_fuzz import FuzzReport, fuzz_bundles
+from lanewise.check.pto_crash import failure_case
+from lanewise.check.pto_fuzz import FuzzFailure, FuzzReport, fuzz_bundles
 from lanewise.cli.support.output import opened_output, written_file
 from lanewise.cli.support.reports import plural
-from lanewise.pto.assembly import disassemble
 from lanewise.pto.rules import RULES
 
 #: Bundles a block: a block depends on its seed alone, so it can be run again by itself.
@@ -37,14 +38,14 @@ def fuzz(request: Request) -> bool:
     started = time.perf_counter()
     verdicts: Counter[str] = Counter()
     rules: Counter[str] = Counter()
-    failures: list[tuple[int, tuple[str, ...], str]] = []
+    failures: list[tuple[int, FuzzFailure]] = []
     for report in _reports(request):
         verdicts.update(report.verdicts)
         rules.update(report.rules)
-        failures += [(report.seed, f.words, f.problem) for f in report.failures]
+        failures += [(report.seed, failure) for failure in report.failures]
     seconds = time.perf_counter() - started
     missed = sorted({rule.id for rule in RULES} - set(rules))
-    saved = [] if request.save is None else [_save(Path(request.save), f) for f in failures]
+    saved = [] if request.save is None else [_save(Path(request.save), *f) for f in failures]
     with opened_output(request.output) as out:
         if request.as_json:
             out.json(
@@ -57,8 +58,8 @@ def fuzz(request: Request) -> bool:
                     "rules": dict(rules.most_common()),
                     "never_broken": missed,
                     "failures": [
-                        {"seed": seed, "words": list(words), "problem": problem}
-                        for seed, words, problem in failures
+                        {"seed": seed, "words": list(f.words), "problem": f.problem}
+                        for seed, f in failures
                     ],
                     "saved": saved,
                 }
@@ -70,9 +71,9 @@ def fuzz(request: Request) -> bool:
         out.line()
         if missed:
             out.line(f"never broken: {', '.join(missed)}")
-        for seed, words, problem in failures:
-            out.line(f"block seed {seed}: {problem}", "red")
-            out.line(f"  words {' '.join(words)}")
+        for seed, failure in failures:
+            out.line(f"block seed {seed}: {failure.problem}", "red")
+            out.line(f"  words {' '.join(failure.words)}")
         for path in saved:
             out.line(f"wrote {path}")
         bundles, found = plural(request.count, "bundle"), plural(len(failures), "failure")
@@ -93,10 +94,9 @@ def _reports(request: Request) -> Iterator[FuzzReport]:
         yield from pool.map(fuzz_bundles, sizes, seeds)
 
 
-def _save(folder: Path, failure: tuple[int, tuple[str, ...], str]) -> str:
-    seed, words, problem = failure
-    path = str(folder / f"pto-{seed:x}-{''.join(words)[-16:]}.pto")
-    text = "".join(f"; {line}\n" for line in (f"block seed {seed}", *problem.splitlines()))
+def _save(folder: Path, seed: int, failure: FuzzFailure) -> str:
+    name = hashlib.sha256("".join(failure.words).encode()).hexdigest()[:12]
+    path = str(folder / f"pto-{seed:x}-{name}.case.json")
     with written_file(path) as stream:
-        stream.write((text + disassemble(words)).encode())
+        stream.write(failure_case(failure, seed).encode())
     return path
