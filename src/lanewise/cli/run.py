@@ -71,7 +71,7 @@ def run(
             help="Put an array into memory before the program: a single number or one axis into "
             "one partition, else one partition for each index of the first axis. Its bits must "
             "be the dtype's; with :convert its numbers are rounded to the dtype. PTO: "
-            "FILE.npy@HAND:TYPE[:LAYOUT][:ROWSxCOLS], such as x.npy@T:FP32:CUBE_M32.",
+            "FILE.npy@HAND:TYPE[:LAYOUT][:ROWSxCOLS][:convert], such as x.npy@T:FP32:CUBE_M32.",
         ),
     ] = None,
     dumps: Annotated[

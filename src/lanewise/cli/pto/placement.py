@@ -16,13 +16,15 @@ from lanewise.cli.support.output import Output, check_target, written_file
 from lanewise.cli.support.placement import about, read_array
 from lanewise.errors import UsageError
 from lanewise.pto import DataType, Hand, Kind, Layout, PtoCore, Tile, TileName
+from lanewise.pto.convert import codes_of
 
-LOAD_FORM: Final = "FILE.npy@HAND:TYPE[:LAYOUT][:ROWSxCOLS]"
+LOAD_FORM: Final = "FILE.npy@HAND:TYPE[:LAYOUT][:ROWSxCOLS][:convert]"
 DUMP_FORM: Final = "TILE[@FILE.npy]"
 
 _LOAD: Final = re.compile(
-    r"(?P<hand>[A-Za-z]):(?P<type>mask(?:=\w+)?|\w+)(?::(?P<layout>[A-Za-z]\w+))?"
-    r"(?::(?P<rows>\d+)x(?P<cols>\d+))?"
+    r"(?P<hand>[A-Za-z]):(?P<type>mask(?:=\w+)?|\w+)"
+    r"(?::(?P<layout>(?!convert$)[A-Za-z]\w+))?(?::(?P<rows>\d+)x(?P<cols>\d+))?"
+    r"(?P<convert>:convert)?"
 )
 #: NumPy types that show the numbers of a data type; the others are written as codes.
 _HOST: Final = {
@@ -36,7 +38,10 @@ _ROWS_SHOWN = _COLUMNS_SHOWN = 16
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """An array file and the hand that its tile is pushed to; newer loads are newer tiles."""
+    """An array file and the hand that its tile is pushed to; newer loads are newer tiles.
+
+    ``convert`` rounds numbers to the type instead of taking the array's bits.
+    """
 
     text: str
     file: str
@@ -46,6 +51,7 @@ class Load:
     kind: Kind
     basis: DataType | None
     valid: tuple[int, int] | None
+    convert: bool
 
     @classmethod
     def parse(cls, text: str) -> Load:
@@ -62,25 +68,33 @@ class Load:
                 kind = Kind.PREDICATE_CELL if layout.is_cube else Kind.PACKED_PREDICATE
                 if layout.is_cube == (name == ""):
                     raise UsageError("a CUBE mask names its basis (mask=FP32), a NORM mask none")
+                if found["convert"] is not None:
+                    raise UsageError("a mask is zeros and ones; there is nothing to convert")
                 dtype, basis = DataType.U8, DataType.named(name) if name else None
             else:
                 dtype = DataType.named(found["type"])
             valid = None
             if found["rows"] is not None:
                 valid = parse_number(found["rows"], "rows"), parse_number(found["cols"], "columns")
-            return cls(text, file, Hand.named(found["hand"]), dtype, layout, kind, basis, valid)
+            hand, convert = Hand.named(found["hand"]), found["convert"] is not None
+            return cls(text, file, hand, dtype, layout, kind, basis, valid, convert)
 
     def apply(self, core: PtoCore, pe: int | None) -> None:
         """Read the file and push the tile; UsageError when either cannot be done."""
         with about("--load", self.text):
             array = read_array(self.file)
-            if array.dtype.kind == "f" or array.dtype.kind == "i":
+            if self.convert:
+                array = codes_of(array, self.dtype)
+            elif array.dtype.kind in "fi":
                 if 8 * array.dtype.itemsize != self.dtype.width:
                     raise UsageError(
                         f"{array.dtype} has {8 * array.dtype.itemsize} bits, {self.dtype.name} "
-                        f"has {self.dtype.width}; the array's bits must be the type's"
+                        f"has {self.dtype.width}; the array's bits must be the type's, or add "
+                        ":convert to round its numbers"
                     )
-                array = array.view(f"<u{array.dtype.itemsize}")
+                array = array.astype(array.dtype.newbyteorder("<")).view(
+                    f"<u{array.dtype.itemsize}"
+                )
             made = Tile.from_array(
                 array,
                 self.dtype,
