@@ -127,7 +127,7 @@ def _dump_document(dump: Dump, core: PtoCore, pe: int) -> dict[str, Any]:
 
 
 def _show(out: Output, report: RunReport, core: PtoCore, pe: int, seconds: float) -> None:
-    out.line(f"verdict     {report.verdict}", STYLES[report.verdict])
+    out.line(f"verdict    {report.verdict}", STYLES[report.verdict])
     counts = ", ".join(f"{name} {count}" for name, count in report.counts.items())
     registers = ", ".join(f"{name}={value}" for name, value in _registers(core, pe).items())
     tiles = ", ".join(f"{name} {count}" for name, count in _live(core, pe).items())
