@@ -278,6 +278,16 @@ def test_a_hyphen_is_standard_output(verb: str, lanewise: Command) -> None:
     assert not Path("-").exists()
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_descriptor_must_be_open_for_writing(lanewise: Command) -> None:
+    with open("ok.bin", "rb") as reading, open("result", "wb") as writing:
+        refused = lanewise("run", "ok.bin", "-o", f"/dev/fd/{reading.fileno()}")
+        assert lanewise("run", "ok.bin", "-o", f"/dev/fd/{writing.fileno()}").status == 0
+    refused.assert_refused()
+    assert "is open for reading only" in refused.err
+    assert Path("result").read_text().startswith("verdict     ok\n")
+
+
 def test_odd_names_are_refused_with_a_reason() -> None:
     for name in ("", "a\0b"):
         with pytest.raises(UsageError):
@@ -354,3 +364,37 @@ def test_a_folder_for_crashes_may_have_any_name(lanewise: Command) -> None:
     outcome = lanewise(*arguments, "-o", "result")
     assert (outcome.status, outcome.err) == (1, "")
     assert "wrote od\\udcffd/cayman-" in Path("result").read_text()
+
+
+@pytest.mark.parametrize("control", ["\n", "\x1b[2J", "\x85", "\u202e"])
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.usefixtures("folder")
+def test_names_with_controls_are_shown_on_one_line(
+    control: str, program: str, lanewise: Command
+) -> None:
+    suffix, escaped = Path(program).suffix, control.encode("unicode_escape").decode()
+    name = f"a{control}b"
+    Path(name + suffix).write_bytes(Path(program).read_bytes())
+    checked = lanewise("check", "--every", program, name + suffix).out
+    ran = lanewise("run", name + suffix, "--dump", f"{DUMPS[program]}@{name}").out
+    assert f"a{escaped}b{suffix}: " in checked
+    assert f"wrote a{escaped}b: " in ran
+    assert control == "\n" or control not in checked + ran
+    found = json.loads(lanewise("run", program, "--json", "--dump", f"{DUMPS[program]}@{name}").out)
+    assert found["dumps"][0]["file"] == name
+    # Messages are one line too, where the end of a line shows as a semicolon.
+    for arguments in (["check", f"no{name}"], ["run", name, "-g", name], ["explain", name]):
+        outcome = lanewise(*arguments)
+        outcome.assert_refused()
+        assert control not in outcome.err.removesuffix("\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give files away")
+@pytest.mark.usefixtures("folder")
+def test_an_old_file_keeps_its_owner(lanewise: Command) -> None:
+    Path("old.txt").write_text("old")
+    os.chown("old.txt", 4321, 1234)
+    Path("old.txt").chmod(0o4750)
+    assert lanewise("run", "ok.bin", "-o", "old.txt").status == 0
+    status = Path("old.txt").stat()
+    assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (4321, 1234, 0o4750)

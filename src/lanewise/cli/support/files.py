@@ -7,7 +7,7 @@ A regular file is written beside its place and renamed. Pipes, devices and open 
 from __future__ import annotations
 
 import contextlib
-import errno
+import fcntl
 import os
 import stat
 import tempfile
@@ -167,9 +167,12 @@ def _descriptor(path: str) -> int | None:
 
 def _check_stream(target: Target, binary: bool) -> None:
     assert target.status is not None
-    if target.descriptor is None and not os.access(target.path, os.W_OK):
+    if target.descriptor is not None:
+        if fcntl.fcntl(target.descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            raise UsageError(f"{target.path}: is open for reading only")
+    elif not os.access(target.path, os.W_OK):
         raise UsageError(f"{target.path}: is write-protected")
-    if stat.S_ISSOCK(target.status.st_mode) and target.descriptor is None:
+    elif stat.S_ISSOCK(target.status.st_mode):
         raise UsageError(f"{target.path}: is a socket; name a file")
     if binary and stat.S_ISCHR(target.status.st_mode):
         with contextlib.suppress(OSError), _opened(target) as stream:
@@ -189,10 +192,12 @@ def _new_file(folder: str | Path) -> tuple[int, str]:
 
 def _try_folder(folder: str | Path, path: str) -> None:
     # Making a file is the one question that every file system answers truly.
-    with _named(path):
+    try:
         handle, temporary = _new_file(folder)
         os.close(handle)
         os.unlink(temporary)
+    except OSError as error:
+        raise UsageError(f"{path}: no file can be made there ({error.strerror})") from error
 
 
 def _give_mode(temporary: str, status: os.stat_result | None) -> None:
@@ -225,6 +230,4 @@ def _named(path: str) -> Iterator[None]:
         name = os.path.basename(str(error.filename or _PREFIX))
         if name.startswith(_PREFIX):
             error.filename, error.filename2 = path, None
-            if error.errno == errno.ENOENT:
-                error.strerror = "no file can be made there"
         raise
