@@ -13,7 +13,8 @@ from typing import Final
 
 from lanewise.check.pto_crash import failure_case
 from lanewise.check.pto_fuzz import FuzzFailure, FuzzReport, fuzz_bundles
-from lanewise.cli.support.output import opened_output, written_file
+from lanewise.cli.support.files import written_file
+from lanewise.cli.support.output import opened_output
 from lanewise.cli.support.reports import plural
 from lanewise.pto.rules import RULES
 
@@ -95,6 +96,7 @@ def _reports(request: Request) -> Iterator[FuzzReport]:
 
 
 def _save(folder: Path, seed: int, failure: FuzzFailure) -> str:
+    folder.mkdir(exist_ok=True)
     name = hashlib.sha256("".join(failure.words).encode()).hexdigest()[:12]
     path = str(folder / f"pto-{seed:x}-{name}.case.json")
     with written_file(path) as stream:
