@@ -130,7 +130,14 @@ def test_text_errors_name_the_place(folder: Path, capsys: pytest.CaptureFixture[
         (["pto", "words"], ["B.DATR", "000c707f", "00001023"]),
         (["pto", "dtypes", "E4M3"], ["HiF4X2", "E4M3FN"]),
         (["pto", "instructions"], ["0x7e", "BSTART.SFU"]),
-        (["TSELS"], ["take each element from a tile or from a scalar", "B.IOR low, scalar"]),
+        (
+            ["TSELS"],
+            [
+                "take each element from a tile or from a scalar",
+                "B.IOR low, high (8-bit types), scalar",
+            ],
+        ),
+        (["P2R"], ["eight 32-bit GPRs", "proposal"]),
         (["dimension.cols"], ["LB2 gives the physical columns"]),
         (["B.IOT"], ["bits 8..7", "destination hand"]),
         (["tgpr2t_min"], ["reject", "zero"]),
@@ -145,7 +152,9 @@ def test_explain(things: list[str], parts: list[str], capsys: pytest.CaptureFixt
 
 def test_explain_unknown_names_of_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "pto", "evidense"]) == 2
-    assert "did you mean 'evidence'" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "did you mean 'evidence'" in err
+    assert "(lists: revisions, evidence, instructions, rules, words, dtypes, profile)" in err
 
 
 def test_cast_with_the_machines_own_types(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,6 +22,7 @@ from lanewise.pto import (
     TileName,
     proposal,
 )
+from lanewise.pto.proposal import P2r, Tcmp, Tsel
 
 LEFT, RIGHT = TileName(Hand.T, 2), TileName(Hand.T, 1)
 ALL = (1 << 32) - 1
@@ -196,3 +197,30 @@ def test_pe_masks() -> None:
     assert [made.tile("T#1", pe=pe) is not None for pe in range(4)] == [False, True, False, True]
     with pytest.raises(UsageError, match="a PE mask is 4 digits"):
         made.run([proposal.P2r((1,) * 8, Hand.T, pe_mask="10")])
+
+
+@pytest.mark.parametrize("offset", range(4))
+def test_bytes_of_p2r_are_compared_and_selected_where_they_lie(offset: int) -> None:
+    core = PtoCore(revision="proposal")
+    core.set_gpr("a0", 0xA5A5_0FF1)
+    core.set_gpr("x0", 0x00FF_FF00)
+    core.run([P2r((2, 0, 0, 0, 0, 0, 0, 2), "T", byte_offset=offset)])
+    core.run([P2r((2, 0, 0, 0, 0, 0, 0, 0), "U", byte_offset=offset)])
+    core.run([Tcmp("GT", "U8", "CUBE_M32", "T#1", "U#1", (4, 5, 6, 7), "Max")])
+    expected = [0xA5A5_0FF1 if column == offset else 0xFFFF_FFFF for column in range(4)]
+    assert [core.gpr(4 + column) for column in range(4)] == expected
+    masks = [20 if column == offset else 0 for column in range(4)]
+    core.run([Tsel("U8", "CUBE_M32", "T#1", "U#1", masks, "M")])
+    chosen = core.tile("M#1")
+    assert chosen is not None
+    assert chosen.descriptor.first_col == offset
+    bits = [0xA5A5_0FF1 >> row & 1 for row in range(32)]
+    picked = [0x81 * bit if 0x00FF_FF00 >> row & 1 else bit for row, bit in enumerate(bits)]
+    assert chosen.to_array(valid=True).ravel().tolist() == picked
+
+
+def test_bytes_at_different_places_do_not_go_together() -> None:
+    core = PtoCore(revision="proposal")
+    core.run([P2r([0] * 8, "T", byte_offset=1), P2r([0] * 8, "U", byte_offset=2)])
+    with pytest.raises(PtoFault, match=r"source\.shape"):
+        core.run([Tcmp("EQ", "U8", "CUBE_M32", "T#1", "U#1", (4, 5, 6, 7))])

@@ -15,9 +15,11 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 #: Who answers. A thing may have several topics: a dtype and a number format, say.
 SOURCES: Final[tuple[Source, ...]] = (instructions, numbers, machine, pto)
-#: Machines that can be named first; they then answer alone.
-_ALONE: Final[dict[str, Source]] = {pto.NAME: pto.Alone}
-_LISTS: Final = ("instructions", "rules", "opcodes", "dtypes", "formats", "generations", "profile")
+_LISTS: Final[tuple[str, ...]] = (
+    *("instructions", "rules", "opcodes", "dtypes", "formats", "generations", "profile"),
+)
+#: Machines that can be named first, with their lists; they then answer alone.
+_ALONE: Final[dict[str, tuple[Source, tuple[str, ...]]]] = {pto.NAME: (pto.Alone, pto.LISTS)}
 
 
 @app.command(
@@ -40,11 +42,11 @@ def explain(
 ) -> None:
     if not things:
         raise UsageError(f"name something to explain, or a list: {', '.join(_LISTS)}")
-    sources = SOURCES
+    sources, lists = SOURCES, _LISTS
     if len(things) > 1 and things[0].casefold() in _ALONE:
-        sources = (_ALONE[things[0].casefold()],)
-        things = things[1:]
-    topics = [topic for thing in things for topic in _topics(thing, sources)]
+        alone, lists = _ALONE[things[0].casefold()]
+        sources, things = (alone,), things[1:]
+    topics = [topic for thing in things for topic in _topics(thing, sources, lists)]
     with opened_output(output) as out:
         if as_json:
             out.json({"topics": [topic.document() for topic in topics]})
@@ -55,7 +57,7 @@ def explain(
             topic.show(out)
 
 
-def _topics(thing: str, sources: tuple[Source, ...] = SOURCES) -> list[Topic]:
+def _topics(thing: str, sources: tuple[Source, ...], lists: tuple[str, ...]) -> list[Topic]:
     """The topics of a thing; UsageError with near misses among all kinds when it has none."""
     thing = shortened(thing)
     topics = [topic for source in sources for topic in source.find(thing)]
@@ -64,4 +66,4 @@ def _topics(thing: str, sources: tuple[Source, ...] = SOURCES) -> list[Topic]:
     known = [name for source in sources for name in source.names()]
     near = nearest_names(thing, dict.fromkeys(known), most=5)
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    raise UsageError(f"nothing here is called {thing!r}{hint} (lists: {', '.join(_LISTS)})")
+    raise UsageError(f"nothing here is called {thing!r}{hint} (lists: {', '.join(lists)})")

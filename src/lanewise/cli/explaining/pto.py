@@ -17,6 +17,7 @@ from lanewise.pto.datatypes import CUBE_TYPES, DTYPE_CODES, ROW_MAJOR_TYPES, Dat
 from lanewise.pto.evidence import EVIDENCE, EVIDENCE_FILE
 from lanewise.pto.instructions import ALL, Operation
 from lanewise.pto.profile import OpenPoint, open_points
+from lanewise.pto.proposal import P2r
 from lanewise.pto.revisions import DIFFERENCES
 from lanewise.pto.rules import RULES, Rule
 from lanewise.pto.words import FORMS, BundleWord
@@ -25,6 +26,7 @@ from lanewise.words import Coded
 NAME: Final = "pto"
 _OWN_LISTS: Final = ("revisions", "evidence")
 _SHARED_LISTS: Final = ("instructions", "rules", "words", "dtypes", "profile")
+LISTS: Final = (*_OWN_LISTS, *_SHARED_LISTS)
 
 
 def names() -> Iterable[str]:
@@ -32,6 +34,7 @@ def names() -> Iterable[str]:
     yield NAME
     yield from _OWN_LISTS
     yield from (op.name for op in ALL)
+    yield P2r.name
     yield from (rule.id for rule in RULES)
     yield from (point.name for point in open_points())
     yield from {form.form: None for form in FORMS}
@@ -46,6 +49,7 @@ def find(thing: str) -> list[Topic]:
     if name in lists:
         return [lists[name]()]
     topics = [_instruction(op) for op in ALL if folded(op.name) == name]
+    topics += [_p2r()] if name == folded(P2r.name) else []
     topics += [_rule(rule) for rule in RULES if folded(rule.id) == name]
     topics += [_field(point) for point in open_points() if folded(point.name) == name]
     return topics + [_word(form) for form in FORMS if folded(form.form) == name]
@@ -80,7 +84,7 @@ class Alone:
 def _overview() -> Topic:
     rows = [(op.name, _summary(op)) for op in ALL]
     facts = {
-        "lists": ", ".join(f"pto {name}" for name in (*_OWN_LISTS, *_SHARED_LISTS)),
+        "lists": ", ".join(f"pto {name}" for name in LISTS),
         "processing elements": "4, each with 24 GPRs, hands T, U, M and N of 16 tiles, and flags",
     }
     section = Section("instructions", ("name", "what it does"), rows)
@@ -114,6 +118,14 @@ def _instruction(op: Operation) -> Topic:
     return Topic(
         "instruction", op.name, _summary(op), facts, _page(op).partition("\n\n")[2], sections
     )
+
+
+def _p2r() -> Topic:
+    """The operation that the proposal alone has."""
+    page = inspect.cleandoc(sys.modules[P2r.__module__].__doc__ or "")
+    summary = page.splitlines()[0].partition(": ")[2].rstrip(".")
+    facts = {"revision": "proposal", "encoding": "none; lanewise.pto.proposal.P2r is the operation"}
+    return Topic("instruction", P2r.name, summary, facts, page.partition("\n\n")[2], [])
 
 
 def _instructions() -> Topic:

@@ -46,7 +46,11 @@ class RegisterRecord:
         return self.wide if self.wide is not None and width == 8 else self.sources
 
     def __str__(self) -> str:
-        text = f"B.IOR {', '.join(self.sources)}".rstrip()
+        roles = [
+            role if role in self.sources else f"{role} (8-bit types)"
+            for role in self.wide or self.sources
+        ]
+        text = f"B.IOR {', '.join(roles)}".rstrip()
         text += " ->register" if self.destination else ""
         return text if self.required else f"[{text}]"
 
