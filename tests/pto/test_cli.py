@@ -116,7 +116,15 @@ def test_check_says_what_words_alone_break(
 def test_text_errors_name_the_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "typo.pto").write_text("BSTOP\nB.IORR a0\n")
     assert main(["run", str(folder / "typo.pto")]) == 2
-    assert "typo.pto:2:1: unknown command 'B.IORR'; did you mean" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "typo.pto:2:1: unknown command 'B.IORR'; did you mean" in err
+    assert err.endswith(", in 'B.IORR a0'\n")
+
+
+def test_an_empty_program_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "empty.pto").write_text("")
+    assert main(["run", str(folder / "empty.pto")]) == 2
+    assert capsys.readouterr().err.endswith("empty.pto: empty; expected a program\n")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from lanewise.cli.support.inputs import read_program, shown_name
 from lanewise.cli.support.options import shortened
 from lanewise.errors import UsageError
 from lanewise.pto import PtoProfile
-from lanewise.pto.assembly import assemble
+from lanewise.pto.assembly import AssemblyError, assemble
 from lanewise.pto.bundle import program_words
 from lanewise.pto.words import ProgramWord
 
@@ -21,7 +21,7 @@ _HEXADECIMAL: Final = re.compile(r"(0[xX])?([0-9a-fA-F]{8}|[0-9a-fA-F]{4})")
 def read_words(path: str) -> list[ProgramWord]:
     """The words in a file (``-``: standard input), whichever of the three forms it has.
 
-    UsageError when it cannot be read; AssemblyError with the place for text that is no program.
+    UsageError when it cannot be read, with the place for text that is no program.
     """
     content = read_program(path, 1)
     if not _is_text(content):
@@ -34,7 +34,11 @@ def read_words(path: str) -> list[ProgramWord]:
     ]
     if tokens and all(_HEXADECIMAL.fullmatch(token) for token in tokens):
         return list(tokens)
-    return list(assemble(text, name=shown_name(path)))
+    try:
+        return list(assemble(text, name=shown_name(path)))
+    except AssemblyError as error:
+        # One line: the place stands for the caret, which would lose its column.
+        raise UsageError(f"{str(error).splitlines()[0]}, in {shortened(error.text)!r}") from error
 
 
 def _is_text(content: bytes) -> bool:

@@ -105,7 +105,8 @@ def _pieces(stream: IO[bytes], name: str, word_bytes: int) -> Iterator[bytes]:
 
 def _check_size(name: str, size: int, word_bytes: int, sample: bytes) -> None:
     if not size:
-        raise UsageError(f"{name}: empty; expected words of {word_bytes} bytes")
+        expected = f"words of {word_bytes} bytes" if word_bytes > 1 else "a program"
+        raise UsageError(f"{name}: empty; expected {expected}")
     rest = size % word_bytes
     if not rest:
         return
