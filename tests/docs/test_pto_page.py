@@ -8,17 +8,19 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lanewise.cli.application import main
 
-PAGE = Path(__file__).parents[2] / "docs" / "pto.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "pto.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks() -> list[tuple[str, str]]:
-    return BLOCK.findall(PAGE.read_text())
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text())
 
 
 def commands(text: str) -> Iterator[tuple[list[str], list[str]]]:
@@ -44,7 +46,7 @@ def test_the_page_holds(
     names: dict[str, object] = {}
     printed = ""
     kinds = []
-    for kind, text in blocks():
+    for kind, text in blocks(PAGE):
         kinds.append(kind)
         if kind == "python":
             stream = io.StringIO()
@@ -63,3 +65,12 @@ def test_the_page_holds(
                 assert same_lines(capsys.readouterr().out.splitlines(), shown)
     assert kinds.count("python") >= 6
     assert "console" in kinds
+
+
+def test_the_readme_packs_what_it_says() -> None:
+    (text,) = (t for kind, t in blocks(ROOT / "README.md") if kind == "python" and "PtoCore" in t)
+    names: dict[str, Any] = {}
+    exec(compile(text, "README.md", "exec"), names)
+    column = names["core"].tile("U#1").to_array()[:, 1]
+    values = names["values"]
+    assert (column == (values[:, 0] > 0) + 2 * (values[:, 1] > 0)).all()
