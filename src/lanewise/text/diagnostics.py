@@ -147,7 +147,14 @@ class Refusal(Exception):
         self, span: Span, message: str, *, expected: str = "", suggestion: str = ""
     ) -> None:
         super().__init__(message)
-        self.diagnostic = Diagnostic(span, message, expected, suggestion)
+        self.diagnostic: Diagnostic | None = Diagnostic(span, message, expected, suggestion)
+
+    @classmethod
+    def silent(cls, span: Span) -> Refusal:
+        """Gives up without a word, because what is wrong has been reported before."""
+        refusal = cls(span, "")
+        refusal.diagnostic = None
+        return refusal
 
 
 @dataclass(slots=True)
@@ -163,7 +170,8 @@ class Reporter:
 
     def note(self, refusal: Refusal) -> None:
         """Note what a refusal carries and go on."""
-        self.found.append(refusal.diagnostic)
+        if refusal.diagnostic is not None:
+            self.found.append(refusal.diagnostic)
 
     def raise_if_any(self) -> None:
         """AssemblyError with everything noted, if anything was."""

@@ -66,6 +66,8 @@ class AddressParser:
             return self._place("sbuf" if folded == "sbuf" else "psum"), True
         buffer = self.symbols.buffers.get(token.text)
         if buffer is None:
+            if token.text in self.symbols.broken:
+                raise Refusal.silent(token.span)
             known = [*self.symbols.buffers, *_MEMORIES]
             raise unknown(token.span, "buffer or memory", token.text, known)
         self.cursor.advance()

@@ -131,7 +131,7 @@ class _Assembler:
         )
 
     def _statement(self, found: list[Token]) -> None:
-        cursor = Cursor(found, self._symbols.constants)
+        cursor = Cursor(found, self._symbols.constants, self._symbols.broken)
         first = cursor.advance()
         if first.kind is Kind.DIRECTIVE:
             directive = self._directives.get(first.text.casefold())
@@ -227,12 +227,14 @@ class _Assembler:
             line, _ = self._source.position(self._symbols.spans[token.text].start)
             raise Refusal(token.span, f"{token.shown} has a meaning since line {line}")
         self._symbols.spans[token.text] = token.span
+        self._symbols.broken.add(token.text)
         return token
 
     def _define_constant(self, cursor: Cursor) -> None:
         token = self._name(cursor, "constant")
         cursor.expect_sign("=", "and the constant's value")
         self._symbols.constants[token.text] = cursor.number("a number")
+        self._symbols.broken.discard(token.text)
 
     def _define_buffer(self, cursor: Cursor) -> None:
         self._has_begun = True
@@ -278,6 +280,7 @@ class _Assembler:
                 f"{buffer.space} partition of {generation}",
             )
         self._symbols.buffers[name.text] = buffer
+        self._symbols.broken.discard(name.text)
 
     # Raw words and bytes
 

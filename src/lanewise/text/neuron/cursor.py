@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from lanewise.text.diagnostics import Refusal, Span, did_you_mean
 from lanewise.text.neuron.lexer import Kind, Token
@@ -31,11 +31,17 @@ _OPERATORS: Mapping[str, tuple[int, Callable[[int, int], int]]] = {
 
 
 class Cursor:
-    """A position in the tokens of one line."""
+    """A position in the tokens of one line.
 
-    def __init__(self, tokens: list[Token], constants: Mapping[str, Number]) -> None:
+    ``constants`` have values; ``broken`` are names whose definitions were wrong.
+    """
+
+    def __init__(
+        self, tokens: list[Token], constants: Mapping[str, Number], broken: Collection[str]
+    ) -> None:
         self._tokens = tokens
         self._constants = constants
+        self._broken = broken
         self._at = 0
         #: The token to be read next; the END is never passed.
         self.token = tokens[0]
@@ -181,6 +187,9 @@ class Cursor:
             found = self._constants.get(token.text)
             if found is None and token.text.casefold() in _SPECIAL_FLOATS:
                 found = float_number(token.text, negative=False)
+            if found is None and token.text in self._broken:
+                # Its definition has been reported; this is no trouble of its own.
+                raise Refusal.silent(token.span)
             if found is None:
                 known = (*self._constants, *_SPECIAL_FLOATS)
                 raise Refusal(

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from lanewise.neuron.generation import Generation
+from lanewise.neuron.generation import PARTITIONS, Generation
 from lanewise.neuron.words import ADDRESS_MODES, REGISTERS
 from lanewise.text.neuron.layout import identifier
 
@@ -38,6 +38,7 @@ class PatternPrinter:
 
     def __init__(self, generation: Generation) -> None:
         self._generation = generation
+        self._sbuf_bits = generation.sbuf_stride_bits
         self._shapes: dict[bytes, str] = {}
 
     def text(self, data: bytes, allows_indirect: bool) -> str:
@@ -58,6 +59,10 @@ class PatternPrinter:
         if start >> 31:
             return self.register(start & ADDRESS_MASK)
         address = start & ADDRESS_MASK
+        partition = address >> self._sbuf_bits
+        if partition < PARTITIONS:
+            # What the general way below would say, for the usual case.
+            return f"sbuf[p{partition}, {address & ((1 << self._sbuf_bits) - 1):#x}"
         place = self._generation.locate(address)
         if place is None:
             return f"addr[{address:#x}"

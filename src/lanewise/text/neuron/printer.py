@@ -105,9 +105,13 @@ class WordPrinter:
             return (place,), lambda key: f"{operand.name}={pattern_text(key, allows_indirect)}"
         type_place = _bytes_of(dtype)
 
+        def head(key: bytes) -> str:
+            return f"{operand.name}={_type_text(dtype, _gathered((type_place,), [key]))} "
+
+        heads = Remembered(head)
+
         def text(key: tuple[bytes, bytes]) -> str:
-            kind = _type_text(dtype, _gathered((type_place,), key[:1]))
-            return f"{operand.name}={kind} {pattern_text(key[1], allows_indirect)}"
+            return heads[key[0]] + pattern_text(key[1], allows_indirect)
 
         return (type_place, place), text
 
@@ -183,27 +187,30 @@ def _plain_pieces(layout: Layout) -> Iterator[Piece]:
 
 def _plain_piece(arguments: list[FieldArgument], end: int) -> Piece:
     begin = _bytes_of(arguments[0])[0]
-    readers = [(argument, _reader(argument, begin)) for argument in arguments]
+    writers = [_field_writer(argument, begin) for argument in arguments]
 
     def text(key: bytes) -> str:
         word = int.from_bytes(key, "little")
-        found = []
-        for argument, read in readers:
-            raw = read(word)
-            if raw != argument.default:
-                found.append(f"{argument.name}={field_text(argument, raw)}")
-        return ", ".join(found)
+        return ", ".join(filter(None, [write(word) for write in writers]))
 
     return ((begin, end),), text
 
 
-def _reader(argument: FieldArgument, begin: int) -> Callable[[int], int]:
-    """Reads a field from the bytes of a word that start at ``begin``."""
+def _field_writer(argument: FieldArgument, begin: int) -> Callable[[int], str]:
+    """``name=value``, or nothing for the default, from the bytes of a word from ``begin`` on."""
+
+    def written(raw: int) -> str:
+        is_default = raw == argument.default
+        return "" if is_default else f"{argument.name}={field_text(argument, raw)}"
+
     if len(argument.ranges) > 1:
-        return lambda word: argument.extract(word << 8 * begin)
+        return lambda word: written(argument.extract(word << 8 * begin))
     (run,) = argument.ranges
     shift, mask = run.low - 8 * begin, (1 << run.width) - 1
-    return lambda word: word >> shift & mask
+    if run.width <= 8:
+        texts = [written(raw) for raw in range(mask + 1)]
+        return lambda word: texts[word >> shift & mask]
+    return lambda word: written(word >> shift & mask)
 
 
 class Printer:

@@ -59,6 +59,8 @@ class Symbols:
     constants: dict[str, Number] = field(default_factory=dict)
     buffers: dict[str, Buffer] = field(default_factory=dict)
     spans: dict[str, Span] = field(default_factory=dict)
+    #: Names whose definitions were wrong, so that their uses are not reported too.
+    broken: set[str] = field(default_factory=set)
 
     def free_offset(self, buffer: Buffer, alignment: int) -> int:
         """The first aligned byte behind every buffer that shares a partition with this one."""
