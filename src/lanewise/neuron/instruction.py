@@ -7,7 +7,7 @@ An instruction's file states the word's fields, the rules and ``execute``; every
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from lanewise.errors import UsageError, unknown_name
 from lanewise.neuron.generation import GENERATIONS, Generation
@@ -61,6 +61,8 @@ class Instruction(InstructionWord, partial=True):
     #: One line for lists.
     summary: ClassVar[str] = ""
 
+    num_active_channels: Any
+
     def __init_subclass__(cls, *, opcode: int | None = None) -> None:
         super().__init_subclass__(partial=opcode is None)
         if opcode is None:
@@ -69,6 +71,11 @@ class Instruction(InstructionWord, partial=True):
         cls.opcode, cls.name, cls.struct = opcode, entry.name, entry.struct
         header = cls.fields["header"]
         cls._default_bits = header.insert(cls._default_bits, int(Header(opcode=opcode)))
+
+    @property
+    def channels(self) -> int:
+        """How many lanes the word says it works on: 1..128 in a legal word."""
+        return int(self.num_active_channels)
 
     @classmethod
     def generations(cls) -> tuple[Generation, ...]:
