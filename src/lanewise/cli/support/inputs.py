@@ -58,6 +58,31 @@ def read_program(path: str, word_bytes: int) -> bytes:
     return bytes(content)
 
 
+def blocks(path: str) -> Iterator[bytes]:
+    """The content of ``path`` (``-``: standard input) in pieces, whatever they are.
+
+    UsageError when it cannot be read.
+    """
+    try:
+        with _opened(path, shown_name(path)) as stream:
+            while block := stream.read(_CHUNK):
+                yield block
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise UsageError(f"{shown_name(path)}: {_reason(error)}") from error
+
+
+def read_text(path: str) -> str:
+    """The text in ``path``; bytes that are no UTF-8 become replacement characters."""
+    content = bytearray()
+    for block in blocks(path):
+        content += block
+        if len(content) > _LARGEST_PROGRAM:
+            raise UsageError(f"{shown_name(path)}: more than {_LARGEST_PROGRAM >> 20} MiB of text")
+    return content.decode("utf-8-sig", errors="replace")
+
+
 def _opened(path: str, name: str) -> IO[bytes]:
     if path == STDIN:
         if sys.stdin is None or sys.stdin.isatty():
