@@ -26,6 +26,8 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         "check": "say which words are legal, and which rules the others break",
         "asm": "assemble text into words",
         "dis": "print words as text that assembles to the same bytes",
+        "dump": "show every field of every word, and what is wrong with it",
+        "isa": "list, search, show, compare and export the instruction set",
         "cases": "run case files and say what differs",
         "explain": "say what a rule, instruction, type, profile field or generation is",
         "cast": "convert values between types and show every step",

@@ -30,6 +30,11 @@ class Output:
         self._stream = stream
         self._console: Console | None = None
 
+    @property
+    def stream(self) -> IO[str]:
+        """The stream itself, for texts of many lines."""
+        return self._stream
+
     def line(self, text: str = "", style: str = "") -> None:
         """One line, as it is; ``style`` is for terminals with colour."""
         if style:

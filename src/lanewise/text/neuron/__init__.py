@@ -3,5 +3,6 @@
 from lanewise.text.neuron.assembler import Assembly, Item, assemble
 from lanewise.text.neuron.printer import Printer, disassemble
 from lanewise.text.neuron.symbols import Buffer
+from lanewise.text.neuron.syntax import syntax
 
-__all__ = ["Assembly", "Buffer", "Item", "Printer", "assemble", "disassemble"]
+__all__ = ["Assembly", "Buffer", "Item", "Printer", "assemble", "disassemble", "syntax"]
