@@ -28,6 +28,7 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         "dis": "print words as text that assembles to the same bytes",
         "dump": "show every field of every word, and what is wrong with it",
         "isa": "list, search, show, compare and export the instruction set",
+        "firmware": "find kernel tables and instruction names in firmware images",
         "cases": "run case files and say what differs",
         "explain": "say what a rule, instruction, type, profile field or generation is",
         "cast": "convert values between types and show every step",
