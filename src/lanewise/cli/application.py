@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -79,6 +80,7 @@ class Verbs(TyperGroup):
 
 app = typer.Typer(
     cls=Verbs,
+    subcommand_metavar="VERB …",
     rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -112,10 +114,7 @@ def _overview(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with ``arguments`` (default: those of the process); its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal or pipe that cannot show a character gets an escape, not a crash.
-        with contextlib.suppress(AttributeError, ValueError):
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    _prepare_streams()
     command = typer.main.get_command(app)
     try:
         status = command.main(given or ["--help"], prog_name="lanewise", standalone_mode=False)
@@ -134,6 +133,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _complain(_usage_message(error, message()))
     return status if isinstance(status, int) else 0
+
+
+def _prepare_streams() -> None:
+    """Streams that take anything: closed ones swallow it, narrow ones get escapes."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _usage_message(error: Exception, message: str) -> str:

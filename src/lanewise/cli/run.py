@@ -37,8 +37,9 @@ from lanewise.neuron.words import REGISTERS
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-_ROWS_SHOWN = 32
-_COLUMNS_SHOWN = 16
+_PARTITIONS_SHOWN = 32
+_ELEMENTS_SHOWN = 64
+_COLUMNS = 8
 
 
 @app.command(
@@ -224,20 +225,25 @@ def _title(dump: Dump) -> str:
 
 
 def _show_memory(out: Output, dump: Dump, core: NeuronCore) -> None:
-    """One row a partition, the elements of each in order, long rows and tables cut."""
+    """The elements of each partition in order, some a row; what is long is cut."""
     rows = dump.read(core).reshape(dump.partitions, -1)
     memory = core.sbuf if dump.space == "sbuf" else core.psum
     out.line(f"{_title(dump)}:")
-    count = min(rows.shape[1], _COLUMNS_SHOWN)
+    count = min(rows.shape[1], _ELEMENTS_SHOWN)
+    columns = min(count, _COLUMNS)
     body = []
-    for row in range(min(len(rows), _ROWS_SHOWN)):
+    for row in range(min(len(rows), _PARTITIONS_SHOWN)):
         partition = dump.partition + row
         shown = rows[row, :count]
         if dump.dtype in FLOAT_TYPES_AND_FP32R:
             shown = memory.values(partition, dump.offset, count, dump.dtype)
-        body.append([str(partition), *map(str, shown)])
-    out.table(body, ["partition", *map(str, range(count))], indent=2, right=range(count + 1))
+        cells = [str(element) for element in shown] + [""] * (-count % columns)
+        for first in range(0, count, columns):
+            label = str(partition) if not first else ""
+            body.append([label, str(first), *cells[first : first + columns]])
+    header = ["partition", "element", *(f"+{column}" for column in range(columns))]
+    out.table(body, header, indent=2, right=range(columns + 2))
     if rows.shape[1] > count:
         out.line(f"  … {rows.shape[1] - count} more elements a partition")
-    if len(rows) > _ROWS_SHOWN:
-        out.line(f"  … {len(rows) - _ROWS_SHOWN} more partitions")
+    if len(rows) > _PARTITIONS_SHOWN:
+        out.line(f"  … {len(rows) - _PARTITIONS_SHOWN} more partitions")

@@ -18,7 +18,9 @@ from lanewise.neuron.roster import alu_codes, opcodes_of
 def names() -> Iterable[str]:
     """Names of generations, profiles and profile fields, and of the lists."""
     yield from ("generations", "profile", "profiles")
-    yield from GENERATIONS
+    for generation in GENERATIONS.values():
+        yield generation.name
+        yield from (name for name in generation.product.split(", ") if find(name))
     yield from PROFILES
     yield from (spec.name for spec in dataclasses.fields(Profile))
 
@@ -72,7 +74,7 @@ def _generation(generation: Generation) -> Topic:
     if place:
         before = order[place - 1]
         rows = list(_differences(before, generation))
-        sections.append(Section(f"against {before}", ("what", "added", "dropped"), rows))
+        sections.append(Section(f"against {before}", ("what", "number", "names"), rows))
     rules = [
         (kind.name, rule.id)
         for kind in modelled
@@ -95,7 +97,8 @@ def _differences(before: Generation, after: Generation) -> Iterable[tuple[str, s
     ):
         added = [name for code, name in second.items() if code not in first]
         dropped = [name for code, name in first.items() if code not in second]
-        yield what, ", ".join(added) or "none", ", ".join(dropped) or "none"
+        yield f"{what} added", str(len(added)), ", ".join(added)
+        yield f"{what} dropped", str(len(dropped)), ", ".join(dropped)
 
 
 def _generation_list() -> Topic:

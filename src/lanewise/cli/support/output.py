@@ -6,29 +6,27 @@ A file appears when it is complete: it is written beside its place and renamed.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 
 from lanewise.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Wide enough that nothing is folded where no terminal sets a width.
-_WIDTH_OF_A_PIPE: Final = 4096
-
 
 class Output:
-    """Where a verb's result goes."""
+    """Where a verb's result goes. Colour and folding are for terminals only."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
-        self._console: Console | None = None
+        self._console = _terminal_console(stream)
 
     @property
     def stream(self) -> IO[str]:
@@ -37,8 +35,8 @@ class Output:
 
     def line(self, text: str = "", style: str = "") -> None:
         """One line, as it is; ``style`` is for terminals with colour."""
-        if style:
-            self.console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+        if self._console is not None and style:
+            self._console.print(text, style=style, soft_wrap=True)
         else:
             print(text, file=self._stream)
 
@@ -55,6 +53,28 @@ class Output:
         right: Sequence[int] = (),
     ) -> None:
         """Aligned columns; ``right`` lists the columns that are aligned to the right."""
+        body = [list(row) for row in rows]
+        if self._console is not None:
+            self._fold_table(self._console, body, header, indent, right)
+            return
+        lines = body if header is None else [list(header), *body]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            cells = (
+                cell.rjust(width) if index in right else cell.ljust(width)
+                for index, (cell, width) in enumerate(zip(line, widths, strict=True))
+            )
+            print((" " * indent + "  ".join(cells)).rstrip(), file=self._stream)
+
+    @staticmethod
+    def _fold_table(
+        console: Console,
+        body: list[list[str]],
+        header: Sequence[str] | None,
+        indent: int,
+        right: Sequence[int],
+    ) -> None:
+        """The same within the width of a terminal: long cells are folded."""
         from rich.padding import Padding
         from rich.table import Table
         from rich.text import Text
@@ -62,36 +82,24 @@ class Output:
         table = Table(
             box=None, show_header=header is not None, pad_edge=False, padding=(0, 2, 0, 0)
         )
-        columns = list(header) if header is not None else None
-        body = [list(row) for row in rows]
-        count = len(columns) if columns is not None else max(map(len, body), default=0)
-        for index in range(count):
+        for index in range(len(body[0]) if header is None and body else len(header or ())):
             table.add_column(
-                Text(columns[index]) if columns is not None else "",
+                "" if header is None else Text(header[index]),
                 justify="right" if index in right else "left",
                 overflow="fold",
             )
         for row in body:
-            table.add_row(*(Text(cell) for cell in row))
-        with self.console.capture() as captured:
-            self.console.print(Padding(table, (0, 0, 0, indent)))
-        for text in captured.get().splitlines():
-            print(text.rstrip(), file=self._stream)
+            table.add_row(*map(Text, row))
+        console.print(Padding(table, (0, 0, 0, indent)))
 
-    @property
-    def console(self) -> Console:
-        """Rich's console over the same stream."""
-        if self._console is None:
-            from rich.console import Console
 
-            self._console = Console(
-                file=self._stream,
-                markup=False,
-                highlight=False,
-                emoji=False,
-                width=None if self._stream.isatty() else _WIDTH_OF_A_PIPE,
-            )
-        return self._console
+def _terminal_console(stream: IO[str]) -> Console | None:
+    """Rich's console for a terminal; None for anything else, where plain text is quicker."""
+    if not stream.isatty():
+        return None
+    from rich.console import Console
+
+    return Console(file=stream, markup=False, highlight=False, emoji=False)
 
 
 @contextlib.contextmanager
@@ -101,8 +109,6 @@ def opened_output(path: str | None) -> Iterator[Output]:
         yield Output(sys.stdout)
         return
     with written_file(path) as stream:
-        import io
-
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
         yield Output(text)
         text.flush()
