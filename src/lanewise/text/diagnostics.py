@@ -10,6 +10,7 @@ import bisect
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lanewise.errors import LanewiseError, nearest_names
 
@@ -17,8 +18,7 @@ _WIDEST_EXCERPT = 110
 _MOST_CHOICES = 16
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """Characters ``start`` to ``end`` (exclusive) of a text; empty where something is missing."""
 
     start: int

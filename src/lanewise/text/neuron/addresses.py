@@ -58,7 +58,7 @@ class AddressParser:
         folded = token.text.casefold()
         if folded in _MEMORIES and token.text not in self.symbols.buffers:
             self.cursor.advance()
-            self.cursor.expect_sign("[", f"after {token.shown}")
+            self.cursor.expect_sign("[", "after the memory's name")
             if folded == "reg":
                 return Start(_IN_REGISTER | self.register()), True
             if folded == "addr":

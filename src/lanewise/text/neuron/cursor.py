@@ -140,7 +140,14 @@ class Cursor:
 
     def integer(self, purpose: str, low: int, high: int) -> int:
         """A whole number between ``low`` and ``high``, both inclusive."""
-        start = self.token.start
+        token = self.token
+        start = token.start
+        if token.text.isdecimal() and self._tokens[self._at + 1].text not in _OPERATORS:
+            # The usual case, without the detour over a Number.
+            usual = int(token.text)
+            if low <= usual <= high:
+                self.advance()
+                return usual
         number = self.number(purpose)
         value = number.value
         if isinstance(value, int) and low <= value <= high:

@@ -60,6 +60,8 @@ _TOKEN = re.compile(
 )
 _KINDS = (None, Kind.BYTES, Kind.NAME, Kind.NUMBER, None, Kind.SIGN, Kind.DIRECTIVE, None)
 _STRAY = 7
+_NO_HEX = re.compile(r"[^0-9a-fA-F _\t]")
+_NO_BLANKS = str.maketrans("", "", " _\t")
 
 
 def tokens(line: str, start: int) -> list[Token]:
@@ -100,11 +102,15 @@ def _stray(character: str, span: Span) -> Refusal:
 def bytes_of(token: Token) -> bytes:
     """The bytes in a BYTES token: hex digits in the order of memory, spaces anywhere."""
     digits = token.text[2:-1]
-    for place, character in enumerate(digits):
-        if character not in "0123456789abcdefABCDEF _\t":
-            span = Span(token.start + 2 + place, token.start + 3 + place)
-            raise Refusal(span, f"{character!r} is no hex digit", expected="hex digits and spaces")
-    digits = re.sub(r"[ _\t]", "", digits)
+    wrong = _NO_HEX.search(digits)
+    if wrong is not None:
+        start = token.start + 2 + wrong.start()
+        raise Refusal(
+            Span(start, start + 1),
+            f"{wrong[0]!r} is no hex digit",
+            expected="hex digits and spaces",
+        )
+    digits = digits.translate(_NO_BLANKS)
     if len(digits) % 2:
         raise Refusal(token.span, f"{len(digits)} hex digits make no whole number of bytes")
     return bytes.fromhex(digits)

@@ -7,6 +7,7 @@ bytes, so that a program whose words resemble each other prints at the speed of 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from typing import Any
@@ -218,13 +219,11 @@ class Printer:
 
     def __init__(self, generation: str | Generation = "cayman") -> None:
         self.generation = find_generation(generation)
-        patterns = PatternPrinter(self.generation)
+        self._patterns = PatternPrinter(self.generation)
         self._by_opcode: list[Callable[[bytes], str]] = [self._undecodable] * 256
         for opcode in opcodes_of(self.generation):
-            kind = BY_OPCODE.get(opcode)
-            self._by_opcode[opcode] = (
-                _unmodelled if kind is None else WordPrinter(layout_of(kind), patterns)
-            )
+            is_modelled = opcode in BY_OPCODE
+            self._by_opcode[opcode] = self._first_of_its_kind if is_modelled else _unmodelled
 
     @property
     def header(self) -> str:
@@ -250,6 +249,12 @@ class Printer:
         if whole < len(data):
             yield self.line(data[whole:])
 
+    def _first_of_its_kind(self, word: bytes) -> str:
+        """Prints the first word of an instruction; its printer is only made for words that come."""
+        printer = WordPrinter(layout_of(BY_OPCODE[word[0]]), self._patterns)
+        self._by_opcode[word[0]] = printer
+        return printer(word)
+
     def _undecodable(self, word: bytes) -> str:
         try:
             decode(word, self.generation)
@@ -264,7 +269,12 @@ def _unmodelled(word: bytes) -> str:
     return f".word {bytes_text(word)}  // {entry.name}{struct_text}, not modelled"
 
 
+@functools.cache
+def _printer(generation: Generation) -> Printer:
+    return Printer(generation)
+
+
 def disassemble(data: bytes, generation: str | Generation = "cayman") -> str:
     """A stream of words as text that assembles to the same bytes, whatever they are."""
-    printer = Printer(generation)
+    printer = _printer(find_generation(generation))
     return "\n".join([printer.header, *printer.lines(data), ""])

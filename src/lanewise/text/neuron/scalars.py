@@ -10,9 +10,9 @@ from __future__ import annotations
 import enum
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
+from typing import NamedTuple
 
 from lanewise.errors import UsageError
 from lanewise.formats import (
@@ -59,8 +59,7 @@ class Form(enum.Enum):
     FLOAT = "float"
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """A number in a text: an integer, bits, or an exact float value."""
 
     form: Form

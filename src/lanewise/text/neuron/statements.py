@@ -99,7 +99,7 @@ class InstructionParser:
         argument = self._layout.by_name.get(name.text.casefold())
         if argument is None:
             raise self._unknown_argument(name.text, name.span)
-        self._cursor.expect_sign("=", f"after {name.shown}")
+        self._cursor.expect_sign("=", "between an argument's name and its value")
         begin = self._cursor.token.span
         if isinstance(argument, OperandArgument):
             self._operand(argument, name.span)
