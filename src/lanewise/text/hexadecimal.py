@@ -20,12 +20,13 @@ _HEX_DIGITS = frozenset(string.hexdigits.encode())
 
 # What stands on either side of the bytes in a dump: an offset, and the bytes as characters.
 _OFFSET = re.compile(r"[ \t]*(?:0[xX])?[0-9a-fA-F]+(?:[ \t]*<[^>\n]*>)?:(?=[ \t]|$)")
-_DUMP_OFFSET = re.compile(r"[ \t]*[0-9a-fA-F]{6,16}(?=[ \t])")
+_DUMP_OFFSET = re.compile(r"[ \t]*[0-9a-fA-F]{6,16}(?=[ \t]|$)")
 _GUTTER = re.compile(r"[ \t]*\|[^\n]*\|[ \t]*$")
 _DUMP_GUTTER = re.compile(r"(?<=[0-9a-fA-F])[ ]{2,}[^\n]*$")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _DECLARED = re.compile(r"[A-Za-z_]\w*\s*(?:\[[^\]]*\]\s*)*=\s*$")
 _ELEMENT = re.compile(r"\bu?(?:int)?(8|16|32|64)(?:_t)?\b")
+_CALL = re.compile(r"\b(?:bytes|bytearray)\.fromhex\b|\bunhexlify\b")
 _TOKEN = re.compile(
     r"0[xX]([0-9a-fA-F_']+)[uUlL]{0,3}(?![0-9A-Za-z])|\\x([0-9a-fA-F]{2})"
     r"|[bBxX](?=[\"'])|([0-9a-fA-F]+)(?![0-9A-Za-z])|([0-9A-Za-z]+)|[^0-9A-Za-z]"
@@ -97,7 +98,7 @@ def _number(digits: str, width: int) -> bytes:
 
 def _without_surroundings(text: str) -> str:
     """The text with comments, offsets and gutters blanked, so that places stay the same."""
-    text = _COMMENT.sub(_blank, text)
+    text = _CALL.sub(_blank, _COMMENT.sub(_blank, text))
     lines = text.split("\n")
     is_dump = any(_GUTTER.search(line) for line in lines)
     return "\n".join(_without_margins(line, is_dump) for line in lines)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lanewise.neuron.dtypes import element_size
+from lanewise.errors import UsageError
+from lanewise.neuron.dtypes import element_size, find_dtype
 from lanewise.neuron.generation import PARTITIONS, Place, Space
 from lanewise.neuron.words import REGISTERS
 from lanewise.text.diagnostics import Refusal, Span, one_of, unknown
@@ -15,6 +16,7 @@ from lanewise.text.neuron.patterns import ADDRESS_MASK
 from lanewise.text.neuron.symbols import Buffer, Symbols
 
 _MEMORIES = ("sbuf", "psum", "addr", "reg")
+_PLACES = f"{one_of([f'{memory}[…]' for memory in _MEMORIES])} or a buffer's name"
 _PARTITION = re.compile(r"p([0-9]{1,9})", re.IGNORECASE)
 _REGISTER = re.compile(r"r([0-9]{1,9})", re.IGNORECASE)
 _IN_REGISTER = 1 << 31
@@ -52,9 +54,7 @@ class AddressParser:
         """An address, and whether its bracket is still open (for what else may come in it)."""
         token = self.cursor.token
         if token.kind is not Kind.NAME:
-            raise self.cursor.unexpected(
-                f"{one_of([f'{m}[…]' for m in _MEMORIES])} or a buffer's name"
-            )
+            raise self.cursor.unexpected(_PLACES)
         folded = token.text.casefold()
         if folded in _MEMORIES and token.text not in self.symbols.buffers:
             self.cursor.advance()
@@ -68,6 +68,12 @@ class AddressParser:
         if buffer is None:
             if token.text in self.symbols.broken:
                 raise Refusal.silent(token.span)
+            if is_type(token.text):
+                raise Refusal(
+                    self.cursor.following.span,
+                    f"the type {token.shown} without a place",
+                    expected=_PLACES,
+                )
             known = [*self.symbols.buffers, *_MEMORIES]
             raise unknown(token.span, "buffer or memory", token.text, known)
         self.cursor.advance()
@@ -164,3 +170,12 @@ class AddressParser:
         if has_more:
             self.cursor.expect_sign("]", "to end the address")
         return start.word
+
+
+def is_type(name: str) -> bool:
+    """Whether a name is that of an element type."""
+    try:
+        find_dtype(name)
+    except UsageError:
+        return name.casefold() == "invalid"
+    return True

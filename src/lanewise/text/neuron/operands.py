@@ -10,7 +10,7 @@ from lanewise.neuron.addressing import walk_extent
 from lanewise.neuron.dtypes import Dtype, element_size, find_dtype
 from lanewise.neuron.words import Indirect, Tensor
 from lanewise.text.diagnostics import Refusal, Span, unknown
-from lanewise.text.neuron.addresses import WHOLE_WORD, AddressParser, Lanes, Start
+from lanewise.text.neuron.addresses import WHOLE_WORD, AddressParser, Lanes, Start, is_type
 from lanewise.text.neuron.layout import FieldArgument, ImmediateArgument, OperandArgument
 from lanewise.text.neuron.lexer import Kind, bytes_of
 from lanewise.text.neuron.patterns import (
@@ -65,7 +65,7 @@ class OperandParser(AddressParser):
             following.kind in (Kind.NAME, Kind.NUMBER) or following.text in ("@", "-", "(")
         )
         if is_name and following.text in ("-", "("):
-            is_name = _is_type(token.text)
+            is_name = is_type(token.text)
         if not (is_number or is_name):
             return None
         code = self._type_code(argument)
@@ -252,14 +252,6 @@ class OperandParser(AddressParser):
         except UsageError as error:
             raise Refusal(begin.to(self.cursor.previous.span), str(error)) from None
         return ParsedScalar(raw, None, dtype)
-
-
-def _is_type(name: str) -> bool:
-    try:
-        find_dtype(name)
-    except UsageError:
-        return name.casefold() == "invalid"
-    return True
 
 
 def _check_inside(start: Start, dimensions: Dimensions, dtype: int | None, span: Span) -> None:
