@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from lanewise.neuron import Dispatch, NeuronCore, find_generation, indirect, walk
@@ -260,3 +263,23 @@ def test_fields_know_where_they_were_written() -> None:
     assert written("num_active_channels") == "200"
     assert written("header.opcode") == "cast"
     assert written("op") == text
+
+
+def test_the_example_of_the_page_assembles() -> None:
+    page = Path(__file__).parents[2] / "docs" / "assembly.md"
+    (example,) = re.findall(r"```text\n(\.generation.*?)```", page.read_text(), re.DOTALL)
+    assert assemble(example).data == assemble(SEARCH).data
+
+
+@pytest.mark.parametrize("generation", ["cayman", "mariana"])
+def test_the_patterns_of_the_page_assemble(generation: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "assembly.md"
+    table = page.read_text().partition("## Patterns")[2].partition("## Numbers")[0]
+    patterns = re.findall(r"^\| `(.*?)` \|", table, re.MULTILINE)
+    assert len(patterns) == 11
+    for pattern in patterns:
+        if " via " in pattern and generation == "cayman":
+            continue
+        typed = pattern if pattern.startswith("logits") else f"fp32 {pattern}"
+        line = f".buffer logits sbuf p0:128 @0 fp32[4096]\ncopy dst={typed}, src={typed}"
+        assert len(assemble(line, generation).data) == 64

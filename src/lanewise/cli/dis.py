@@ -43,10 +43,11 @@ def dis(
     64 bytes are looked at; a rest at the end of the input says so.
     """
     printer = Printer(shortened(generation))
+    inputs = words_of(files or [STDIN], hex_text, kind)
     with opened_output(output) as out:
         if not as_json:
             out.line(printer.header)
-        for pieces in words_of(files or [STDIN], hex_text, kind):
+        for pieces in inputs:
             if as_json or offsets:
                 _write_one_by_one(out, printer, pieces, as_json)
             else:

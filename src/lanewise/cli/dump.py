@@ -59,8 +59,9 @@ def dump(
         check_surface(surface),
     )
     paths = files or [STDIN]
+    inputs = words_of(paths, hex_text, kind)
     with opened_output(output) as out:
-        for place, pieces in enumerate(words_of(paths, hex_text, kind)):
+        for place, pieces in enumerate(inputs):
             if hex_text is None and len(paths) > 1 and not as_json:
                 out.line(f"{shown_name(paths[place])}:", "bold")
             for number, word in enumerate(dumper.words(pieces)):

@@ -33,7 +33,7 @@ _GenerationFilter = Annotated[
 ]
 
 
-@app.callback()
+@app.callback(epilog="Example: lanewise isa show find_index8")
 def _overview() -> None:
     """The NeuronCore's instruction set: list, search, show, diff, export."""
 
@@ -155,7 +155,7 @@ def _entry(name: str) -> InstructionEntry:
                 f"{opcode.code:#04x} {opcode.name} is assigned but not modelled, so nothing but "
                 f"its struct ({opcode.struct or 'unknown'}) is known here"
             )
-    raise unknown_name("instruction", name, [entry.mnemonic for entry in entries])
+    raise unknown_name("instruction", shortened(name), [entry.mnemonic for entry in entries])
 
 
 def _show_text(out: Output, entry: InstructionEntry) -> None:

@@ -178,7 +178,9 @@ class Dumper:
                 return f"register {address.register_number}"
             place = self._generation.locate(address.address)
             return f"outside the memory of {self._generation}" if place is None else str(place)
-        return leaf.field.doc
+        # What all elements of an array have in common is said once.
+        is_repeated = leaf.path.endswith("]") and not leaf.path.endswith("[0]")
+        return "" if is_repeated else leaf.field.doc
 
     @staticmethod
     def _around(word: AnyInstruction, leaf: Leaf) -> bytes:

@@ -45,16 +45,15 @@ def words_of(
     *,
     granule: int = WORD_BYTES,
     groups_are_numbers: bool = False,
-) -> Iterator[Iterator[bytes]]:
+) -> list[Iterator[bytes]]:
     """The bytes of each input in pieces of whole granules; the last piece may end inside one.
 
-    UsageError for an input that cannot be read, AssemblyError for hex that is none.
+    UsageError for an input that cannot be read or is empty, AssemblyError for hex that is none;
+    all of them come here, before the first piece of anything.
     """
     if hex_text is not None:
-        yield iter([parse_hex(hex_text, name="--hex", groups_are_numbers=groups_are_numbers)])
-        return
-    for path in files:
-        yield _pieces(path, kind, granule, groups_are_numbers)
+        return [iter([parse_hex(hex_text, name="--hex", groups_are_numbers=groups_are_numbers)])]
+    return [_pieces(path, kind, granule, groups_are_numbers) for path in files]
 
 
 def _pieces(path: str, kind: Kind, granule: int, groups_are_numbers: bool) -> Iterator[bytes]:
@@ -65,10 +64,14 @@ def _pieces(path: str, kind: Kind, granule: int, groups_are_numbers: bool) -> It
     whole = chain([first], stream)
     if kind is Kind.HEX or (kind is Kind.AUTO and looks_like_hex(first)):
         text = _all_of(whole, path).decode("utf-8", errors="replace")
-        yield parse_hex(text, name=shown_name(path), groups_are_numbers=groups_are_numbers)
-        return
+        name = shown_name(path)
+        return iter([parse_hex(text, name=name, groups_are_numbers=groups_are_numbers)])
+    return _in_granules(whole, granule)
+
+
+def _in_granules(stream: Iterator[bytes], granule: int) -> Iterator[bytes]:
     rest = b""
-    for block in whole:
+    for block in stream:
         content = rest + block
         length = len(content) - len(content) % granule
         rest = content[length:]

@@ -97,35 +97,12 @@ class AddressParser:
         generation = self.symbols.generation
         if space == "psum" and not generation.psum_bytes:
             raise Refusal(self.cursor.previous.span, f"{generation} has no PSUM")
-        partition, lanes = self._partition(f"{space}[p0, 0x400]")
+        partition, lanes = partition_of(self.cursor, f"{space}[p0, 0x400]")
         self.cursor.expect_sign(",", "and a byte offset")
         stride = generation.stride_bytes(space)
         offset = self.cursor.integer("a byte offset", 0, stride - 1)
         place = Place(space, partition, offset)
         return Start(generation.address_of(place), lanes)
-
-    def _partition(self, example: str) -> tuple[int, Lanes | None]:
-        """``p3``, ``p3:32`` or ``p(expression)``."""
-        token = self.cursor.token
-        match = _PARTITION.fullmatch(token.text) if token.kind is Kind.NAME else None
-        if match is not None:
-            self.cursor.advance()
-            partition = int(match[1])
-        elif self.cursor.at_word("p") and self.cursor.following.text == "(":
-            self.cursor.advance()
-            partition = self.cursor.integer("a partition", 0, PARTITIONS - 1)
-        else:
-            raise self.cursor.unexpected(f"a partition, as in {example}")
-        if partition >= PARTITIONS:
-            raise Refusal(
-                token.span, f"no partition {partition}", expected=f"p0..p{PARTITIONS - 1}"
-            )
-        if not self.cursor.take_sign(":"):
-            return partition, None
-        count_token = self.cursor.token
-        count = self.cursor.integer("a number of partitions", 0, 255)
-        span = count_token.span.to(self.cursor.previous.span)
-        return partition, Lanes(count, True, span)
 
     def _in_buffer(self, buffer: Buffer, dtype: int | None) -> tuple[Start, bool]:
         span = self.cursor.previous.span
@@ -133,10 +110,8 @@ class AddressParser:
         lanes: Lanes | None = None
         has_more = self.cursor.take_sign("[")
         if has_more and not self.cursor.at_sign(";", "]"):
-            if _PARTITION.fullmatch(self.cursor.token.text) or (
-                self.cursor.at_word("p") and self.cursor.following.text == "("
-            ):
-                partition, lanes = self._partition(f"{buffer.name}[p0, 8]")
+            if at_partition(self.cursor):
+                partition, lanes = partition_of(self.cursor, f"{buffer.name}[p0, 8]")
                 has_index = self.cursor.take_sign(",")
             else:
                 has_index = True
@@ -170,6 +145,33 @@ class AddressParser:
         if has_more:
             self.cursor.expect_sign("]", "to end the address")
         return start.word
+
+
+def at_partition(cursor: Cursor) -> bool:
+    """Whether ``p3`` or ``p(`` is next."""
+    if cursor.at_word("p") and cursor.following.text == "(":
+        return True
+    return cursor.token.kind is Kind.NAME and bool(_PARTITION.fullmatch(cursor.token.text))
+
+
+def partition_of(cursor: Cursor, example: str) -> tuple[int, Lanes | None]:
+    """``p3``, ``p3:32`` or ``p(expression)``; ``example`` shows where partitions are expected."""
+    token = cursor.token
+    if not at_partition(cursor):
+        raise cursor.unexpected(f"a partition, as in {example}")
+    cursor.advance()
+    match = _PARTITION.fullmatch(token.text)
+    if match is not None:
+        partition = int(match[1])
+    else:
+        partition = cursor.integer("a partition", 0, PARTITIONS - 1)
+    if partition >= PARTITIONS:
+        raise Refusal(token.span, f"no partition {partition}", expected=f"p0..p{PARTITIONS - 1}")
+    if not cursor.take_sign(":"):
+        return partition, None
+    start = cursor.token.span
+    count = cursor.integer("a number of partitions", 0, 255)
+    return partition, Lanes(count, True, start.to(cursor.previous.span))
 
 
 def is_type(name: str) -> bool:

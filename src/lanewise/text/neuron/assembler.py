@@ -25,6 +25,7 @@ from lanewise.text.diagnostics import (
     one_of,
     unknown,
 )
+from lanewise.text.neuron.addresses import partition_of
 from lanewise.text.neuron.cursor import Cursor
 from lanewise.text.neuron.layout import Layout, layout_of, mnemonics
 from lanewise.text.neuron.lexer import Kind, Token, bytes_of, tokens
@@ -312,19 +313,14 @@ class _Assembler:
 
 def _partitions(cursor: Cursor) -> tuple[int, int]:
     """``p0:128`` (or ``p3`` for one partition): first partition and their number."""
-    token = cursor.token
-    is_partition = token.kind is Kind.NAME and token.text[:1] in "pP" and token.text[1:].isdecimal()
-    if not is_partition or len(token.text) > 9:
-        raise cursor.unexpected("partitions, as in p0:128")
-    cursor.advance()
-    first, count = int(token.text[1:]), 1
-    if cursor.take_sign(":"):
-        count = cursor.integer("a number of partitions", 1, PARTITIONS)
-    if first + count > PARTITIONS:
+    begin = cursor.token.span
+    first, lanes = partition_of(cursor, "p0:128")
+    count = 1 if lanes is None else lanes.count
+    if not count or first + count > PARTITIONS:
         raise Refusal(
-            token.span.to(cursor.previous.span),
-            f"partitions {first}..{first + count - 1}",
-            expected=f"partitions in 0..{PARTITIONS - 1}",
+            begin.to(cursor.previous.span),
+            f"{count} partitions from p{first}",
+            expected=f"at least one, and all of them in p0..p{PARTITIONS - 1}",
         )
     return first, count
 
