@@ -29,6 +29,13 @@ copy dst=int8 psum[p0, 0x10; 4], src=int8 sbuf[p0, 0; 4]
 """
 
 
+COMPARE = """\
+TCMP <Row=32, Col=1, FP32>, T#1, T#1, ->a5
+BSTART.VEC TSEL, FP16   // nothing bound
+BSTOP
+"""
+
+
 def _image() -> bytes:
     records = b"".join(
         bytes((0, 0, 0, opcode)) + (0x01003000 + 0xA0 * place).to_bytes(4, "little")
@@ -43,5 +50,6 @@ def write(folder: Path) -> None:
     (folder / "search.nasm").write_text(SEARCH)
     (folder / "broken.nasm").write_text(BROKEN)
     (folder / "illegal.nasm").write_text(ILLEGAL)
+    (folder / "compare.pto").write_text(COMPARE)
     (folder / "image.bin").write_bytes(_image())
     (folder / "rest.bin").write_bytes(programs.CAST + b"\x47\x10\x00")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lanewise.cli.pto import MachineOption, is_pto
 from lanewise.cli.support.inputs import read_text, shown_name
 from lanewise.cli.support.options import (
     JsonOption,
@@ -19,13 +20,13 @@ from lanewise.cli.support.options import (
     shortened,
 )
 from lanewise.cli.support.output import note, opened_output, written_file
-from lanewise.cli.support.reports import plural
+from lanewise.cli.support.reports import diagnostic_document, plural
 from lanewise.neuron import Profile
 from lanewise.neuron import check as broken_rules
 from lanewise.neuron.instruction import WORD_BYTES
 from lanewise.neuron.instructions import BY_OPCODE
 from lanewise.neuron.roster import opcodes_of
-from lanewise.text.diagnostics import AssemblyError, Diagnostic
+from lanewise.text.diagnostics import AssemblyError, Diagnostic, Source
 from lanewise.text.neuron import Assembly, assemble
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -57,6 +58,7 @@ def asm(
             help="What the text must be for; without it the text's .generation, else cayman.",
         ),
     ] = None,
+    machine: MachineOption = "auto",
     form: Annotated[
         Form,
         typer.Option(
@@ -76,6 +78,16 @@ def asm(
 
     Exits with 2 when the text does not assemble, and with 1 when --check finds a broken rule.
     """
+    if is_pto(machine, file):
+        _assemble_pto(
+            file,
+            form=form,
+            check=check,
+            overrides=overrides,
+            as_json=as_json,
+            output=output,
+        )
+        return
     decisions = build_profile(profile, overrides)
     asked = None if generation is None else shortened(generation)
     assembly = assemble(read_text(file), asked, name=shown_name(file))
@@ -84,9 +96,36 @@ def asm(
         with opened_output(output) as out:
             out.json(_document(assembly, found))
     else:
-        _write(assembly.data, form, output)
+        _write(assembly.data, form, output, _hex_lines(assembly.data))
+    _tell(file, assembly.source, found)
+
+
+def _assemble_pto(
+    file: str,
+    *,
+    form: Form,
+    check: bool,
+    overrides: list[str] | None,
+    as_json: bool,
+    output: str | None,
+) -> None:
+    from lanewise.cli.pto import texts
+
+    profile = texts.build_profile(overrides)
+    assembly = texts.assembled(file)
+    found = tuple(texts.refused(assembly, profile)) if check else ()
+    if as_json:
+        with opened_output(output) as out:
+            out.json(texts.document(assembly, found))
+    else:
+        _write(assembly.data, form, output, texts.hex_lines(assembly))
+    _tell(file, assembly.source, found)
+
+
+def _tell(file: str, source: Source, found: tuple[Diagnostic, ...]) -> None:
+    """Show broken rules where they were written, and fail."""
     if found:
-        print(AssemblyError(assembly.source, found), file=sys.stderr)
+        print(AssemblyError(source, found), file=sys.stderr)
         note(f"{shown_name(file)}: {plural(len(found), 'broken rule')}")
         raise typer.Exit(1)
 
@@ -108,7 +147,7 @@ def _illegal(assembly: Assembly, profile: Profile) -> Iterator[Diagnostic]:
             )
 
 
-def _write(data: bytes, form: Form, output: str | None) -> None:
+def _write(data: bytes, form: Form, output: str | None, hex_lines: Iterator[str]) -> None:
     to_standard_output = output is None or output == "-"
     if form is Form.AUTO:
         is_terminal = to_standard_output and sys.stdout.isatty()
@@ -124,7 +163,7 @@ def _write(data: bytes, form: Form, output: str | None) -> None:
         sys.stdout.buffer.write(data)
         return
     with opened_output(output) as out:
-        for line in _hex_lines(data) if form is Form.HEX else _array_lines(data):
+        for line in hex_lines if form is Form.HEX else _array_lines(data):
             out.line(line)
 
 
@@ -171,14 +210,5 @@ def _document(assembly: Assembly, found: tuple[Diagnostic, ...]) -> dict[str, An
             }
             for buffer in assembly.buffers.values()
         ],
-        "broken": [
-            {
-                "line": position(diagnostic.span.start)[0],
-                "column": position(diagnostic.span.start)[1],
-                "message": diagnostic.message,
-                "allowed": diagnostic.expected,
-                "hint": diagnostic.suggestion,
-            }
-            for diagnostic in found
-        ],
+        "broken": [diagnostic_document(assembly.source, diagnostic) for diagnostic in found],
     }

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lanewise.cli.pto import MachineOption, is_pto
 from lanewise.cli.support.inputs import STDIN
 from lanewise.cli.support.options import GenerationOption, OutputOption, shortened
 from lanewise.cli.support.output import Output, opened_output
@@ -28,6 +29,7 @@ def dis(
     ] = None,
     hex_text: HexOption = None,
     kind: InputOption = Kind.AUTO,
+    machine: MachineOption = "auto",
     generation: GenerationOption = "cayman",
     offsets: Annotated[
         bool, typer.Option("--offsets", help="Put each word's offset and bytes into a comment.")
@@ -42,6 +44,12 @@ def dis(
     What is no word of the generation prints as .byte with the reason in a comment, and the next
     64 bytes are looked at; a rest at the end of the input says so.
     """
+    if is_pto(machine, *(files or ())):
+        from lanewise.cli.pto import texts
+
+        streams = texts.inputs(files or [STDIN], hex_text, kind)
+        texts.dis(streams, as_json, offsets, output)
+        return
     printer = Printer(shortened(generation))
     inputs = words_of(files or [STDIN], hex_text, kind)
     with opened_output(output) as out:

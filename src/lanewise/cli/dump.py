@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lanewise.cli.pto import MachineOption, is_pto
 from lanewise.cli.support.inputs import STDIN, shown_name
 from lanewise.cli.support.options import (
     GenerationOption,
@@ -36,6 +37,7 @@ def dump(
     ] = None,
     hex_text: HexOption = None,
     kind: InputOption = Kind.AUTO,
+    machine: MachineOption = "auto",
     generation: GenerationOption = "cayman",
     profile: ProfileOption = "isa",
     overrides: SetOption = None,
@@ -53,6 +55,11 @@ def dump(
     Reserved bits that are set and fields that break a rule have a ! before them, and the rule
     below. Nothing is refused: bytes that are no word are shown with the reason.
     """
+    if is_pto(machine, *(files or ())):
+        from lanewise.cli.pto import texts
+
+        texts.dump(texts.inputs(files or [STDIN], hex_text, kind), as_json, output)
+        return
     dumper = Dumper(
         find_generation(shortened(generation)),
         build_profile(profile, overrides),
