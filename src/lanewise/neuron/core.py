@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lanewise.errors import UsageError
+from lanewise.errors import UsageError, shown
 from lanewise.kernels import engine_name, select_engine
 from lanewise.model import (
     IllegalInstruction,
@@ -24,7 +24,12 @@ from lanewise.model import (
 )
 from lanewise.neuron.dispatch import AnyInstruction, decode
 from lanewise.neuron.generation import Generation, find_generation
-from lanewise.neuron.instruction import WORD_BYTES, Instruction, Unmodelled
+from lanewise.neuron.instruction import (
+    WORD_BYTES,
+    Instruction,
+    Unmodelled,
+    check_engine_name,
+)
 from lanewise.neuron.lanes import Lanes
 from lanewise.neuron.legality import Check
 from lanewise.neuron.memory import Memory
@@ -37,10 +42,20 @@ MOST_PLANS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """A word for a named engine, where its instruction can run on several."""
+    """A word for a named engine, where its instruction can run on several.
+
+    UsageError when ``word`` is no word or ``engine`` no engine.
+    """
 
     word: bytes | AnyInstruction
     engine: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.word, (bytes, bytearray, memoryview, Instruction, Unmodelled)):
+            raise UsageError(
+                f"an engine is named for an instruction or its bytes, not for {shown(self.word)}"
+            )
+        check_engine_name(self.engine)
 
 
 Program = bytes | AnyInstruction | Dispatch | Iterable[bytes | AnyInstruction | Dispatch]
@@ -70,13 +85,34 @@ class NeuronCore:
         *,
         engine: str = "auto",
     ) -> None:
-        self.generation = find_generation(generation)
-        self.profile = Profile.named(profile)
+        self._generation = find_generation(generation)
+        self._profile = Profile.named(profile)
         self.engine = engine_name(engine)
         self.state = CoreState.initial(self.generation, self.profile)
         self._kernels = select_engine(self.engine)
         self._observers: tuple[Observer, ...] = ()
         self._plans: dict[tuple[bytes, str | None], _Plan] = {}
+
+    def __getstate__(self) -> dict[str, object]:
+        """What a copy needs: kernels and plans are found again."""
+        kept = dict(self.__dict__)
+        del kept["_kernels"], kept["_plans"]
+        return kept
+
+    def __setstate__(self, kept: dict[str, object]) -> None:
+        self.__dict__.update(kept)
+        self._kernels = select_engine(self.engine)
+        self._plans = {}
+
+    @property
+    def generation(self) -> Generation:
+        """The generation, for the life of the core."""
+        return self._generation
+
+    @property
+    def profile(self) -> Profile:
+        """The decisions on open points, for the life of the core."""
+        return self._profile
 
     @property
     def sbuf(self) -> Memory:
@@ -122,11 +158,10 @@ class NeuronCore:
                 name = self._step(index, word, engine, warnings)
                 counts[name] += 1
         except VerdictError as error:
+            error.report = self._report(counts, warnings, index, error)
             for observer in self._observers:
                 observer.refused(self, index, error)
-            report = self._report(counts, warnings, index, error)
-            error.report = report
-            return report
+            return error.report
         return self._report(counts, warnings, None, None)
 
     def _report(
