@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from lanewise.neuron.generation import PARTITIONS, Generation
@@ -39,6 +40,7 @@ class PatternPrinter:
     def __init__(self, generation: Generation) -> None:
         self._generation = generation
         self._sbuf_bits = generation.sbuf_stride_bits
+        self._sbuf_mask = generation.stride_bytes("sbuf") - 1
         self._shapes: dict[bytes, str] = {}
 
     def text(self, data: bytes, allows_indirect: bool) -> str:
@@ -47,9 +49,14 @@ class PatternPrinter:
         mode = start >> ADDRESS_BITS & 3
         if mode == INDIRECT and allows_indirect:
             return self._indirect(data)
-        shape = self._shapes.get(data[4:])
+        rest = data[4:]
+        shape = self._shapes.get(rest)
         if shape is None:
-            shape = self._remember(data[4:])
+            shape = self._remember(rest)
+        partition = start >> self._sbuf_bits
+        if partition < PARTITIONS:
+            # What the general way below would say, for the usual case.
+            return f"sbuf[p{partition}, {start & self._sbuf_mask:#x}{shape}]"
         if mode:
             shape = f"; {MODE_NAMES[mode]}{shape[1:]}" if shape else f"; {MODE_NAMES[mode]}"
         return f"{self.place(start)}{shape}]"
@@ -59,10 +66,6 @@ class PatternPrinter:
         if start >> 31:
             return self.register(start & ADDRESS_MASK)
         address = start & ADDRESS_MASK
-        partition = address >> self._sbuf_bits
-        if partition < PARTITIONS:
-            # What the general way below would say, for the usual case.
-            return f"sbuf[p{partition}, {address & ((1 << self._sbuf_bits) - 1):#x}"
         place = self._generation.locate(address)
         if place is None:
             return f"addr[{address:#x}"
@@ -94,19 +97,19 @@ class PatternPrinter:
         return shape
 
 
+@lru_cache(_MOST_SHAPES)
+def _dimension_text(num: int, step: int) -> str:
+    return str(num) if step == 1 else f"{num} {STEP} {step}"
+
+
 def _shape_text(data: bytes) -> str:
     """Dimensions, innermost first, without single elements at the end: ``; 64, 8 step 64``."""
     layout, dimensions = _TENSORS[4 + len(data)]
     numbers = layout.unpack(data)
-    steps, nums = numbers[:dimensions], numbers[dimensions:]
     last = dimensions
-    while last and steps[last - 1] == nums[last - 1] == 1:
+    while last and numbers[last - 1] == 1 == numbers[dimensions + last - 1]:
         last -= 1
     if not last:
         return ""
-    return "; " + ", ".join(
-        [
-            str(num) if step == 1 else f"{num} {STEP} {step}"
-            for step, num in zip(steps[:last], nums[:last], strict=True)
-        ]
-    )
+    nums = numbers[dimensions : dimensions + last]
+    return "; " + ", ".join(map(_dimension_text, nums, numbers))
