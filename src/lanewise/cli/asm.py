@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from lanewise.cli.pto import MachineOption, is_pto
+from lanewise.cli.support.files import check_target, written_file
 from lanewise.cli.support.inputs import read_text, shown_name
 from lanewise.cli.support.options import (
     JsonOption,
@@ -19,7 +20,7 @@ from lanewise.cli.support.options import (
     build_profile,
     shortened,
 )
-from lanewise.cli.support.output import note, opened_output, written_file
+from lanewise.cli.support.output import note, opened_output
 from lanewise.cli.support.reports import diagnostic_document, plural
 from lanewise.neuron import Profile
 from lanewise.neuron import check as broken_rules
@@ -42,7 +43,11 @@ class Form(enum.StrEnum):
 
 
 @app.command(
-    epilog="Example: lanewise asm search.nasm | lanewise run - --dump sbuf:0+0x4000:8:FP32"
+    help="""Assemble a text; every error in it is reported with its line and a caret.
+
+    Exits with 2 when the text does not assemble, and with 1 when --check finds a broken rule.
+    """,
+    epilog="Example: lanewise asm search.nasm | lanewise run - --dump sbuf:0+0x4000:8:FP32",
 )
 def asm(
     *,
@@ -74,10 +79,7 @@ def asm(
     as_json: JsonOption = False,
     output: OutputOption = None,
 ) -> None:
-    """Assemble a text; every error in it is reported with its line and a caret.
-
-    Exits with 2 when the text does not assemble, and with 1 when --check finds a broken rule.
-    """
+    """Assemble a text; every error in it is reported with its line and a caret."""
     if is_pto(machine, file):
         _assemble_pto(
             file,
@@ -154,6 +156,7 @@ def _write(data: bytes, form: Form, output: str | None, hex_lines: Iterator[str]
         form = Form.HEX if is_terminal else Form.BINARY
     if form is Form.BINARY:
         if output is not None and output != "-":
+            check_target(output, binary=True)
             with written_file(output) as stream:
                 stream.write(data)
             return

@@ -20,7 +20,14 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 _LINES_A_BLOCK = 4096
 
 
-@app.command(epilog="Example: lanewise dis program.bin   or: lanewise dis --hex '0x47, 0x10, …'")
+@app.command(
+    help="""Print words as text that assembles to the same bytes.
+
+    What is no word of the generation prints as .byte with the reason in a comment, and the next
+    64 bytes are looked at; a rest at the end of the input says so.
+    """,
+    epilog="Example: lanewise dis program.bin   or: lanewise dis --hex '0x47, 0x10, …'",
+)
 def dis(
     *,
     files: Annotated[
@@ -39,11 +46,7 @@ def dis(
     ] = False,
     output: OutputOption = None,
 ) -> None:
-    """Print words as text that assembles to the same bytes.
-
-    What is no word of the generation prints as .byte with the reason in a comment, and the next
-    64 bytes are looked at; a rest at the end of the input says so.
-    """
+    """Print words as text that assembles to the same bytes."""
     if is_pto(machine, *(files or ())):
         from lanewise.cli.pto import texts
 
@@ -66,7 +69,7 @@ def dis(
 def _write_block(out: Output, printer: Printer, piece: bytes) -> None:
     lines = list(printer.lines(piece))
     for start in range(0, len(lines), _LINES_A_BLOCK):
-        out.line("\n".join(lines[start : start + _LINES_A_BLOCK]))
+        print("\n".join(lines[start : start + _LINES_A_BLOCK]), file=out.stream)
 
 
 def _write_one_by_one(

@@ -27,7 +27,12 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @app.command(
-    epilog="Example: lanewise dump program.bin --brief   or: lanewise dump --hex '47 10 …'"
+    help="""Show every field of every word: its bytes, bits, value and meaning.
+
+    Reserved bits that are set and fields that break a rule have a ! before them, and the rule
+    below. Nothing is refused: bytes that are no word are shown with the reason.
+    """,
+    epilog="Example: lanewise dump program.bin --brief   or: lanewise dump --hex '47 10 …'",
 )
 def dump(
     *,
@@ -50,11 +55,7 @@ def dump(
     ] = False,
     output: OutputOption = None,
 ) -> None:
-    """Show every field of every word: its bytes, bits, value and meaning.
-
-    Reserved bits that are set and fields that break a rule have a ! before them, and the rule
-    below. Nothing is refused: bytes that are no word are shown with the reason.
-    """
+    """Show every field of every word: its bytes, bits, value and meaning."""
     if is_pto(machine, *(files or ())):
         from lanewise.cli.pto import texts
 

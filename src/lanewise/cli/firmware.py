@@ -14,7 +14,14 @@ from lanewise.view.firmware import Image, Names, Search, find_names, find_tables
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
-@app.command(epilog="Example: lanewise firmware libfirmware.so --json")
+@app.command(
+    help="""Find kernel dispatch tables and instruction names in firmware images.
+
+    Any file will do; one that is no firmware gives an empty report. Offsets are in the file,
+    addresses as loaded.
+    """,
+    epilog="Example: lanewise firmware libfirmware.so --json",
+)
 def firmware(
     *,
     files: Annotated[
@@ -25,11 +32,7 @@ def firmware(
     ] = False,
     output: OutputOption = None,
 ) -> None:
-    """Find kernel dispatch tables and instruction names in firmware images.
-
-    Any file will do; one that is no firmware gives an empty report. Offsets are in the file,
-    addresses as loaded.
-    """
+    """Find kernel dispatch tables and instruction names in firmware images."""
     with opened_output(output) as out:
         for number, path in enumerate(files):
             with opened_image(path) as image:

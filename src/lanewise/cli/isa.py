@@ -33,12 +33,19 @@ _GenerationFilter = Annotated[
 ]
 
 
-@app.callback(epilog="Example: lanewise isa show find_index8")
+@app.callback(
+    help="The NeuronCore's instruction set: list, search, show, diff, export.",
+    epilog="Example: lanewise isa show find_index8",
+)
 def _overview() -> None:
     """The NeuronCore's instruction set: list, search, show, diff, export."""
 
 
-@app.command("list", epilog="Example: lanewise isa list --generation sunda --all")
+@app.command(
+    "list",
+    help="List the instructions, or all assigned opcodes.",
+    epilog="Example: lanewise isa list --generation sunda --all",
+)
 def list_instructions(
     *,
     generation: _GenerationFilter = None,
@@ -58,7 +65,10 @@ def list_instructions(
     _show_opcodes(found, as_json, output)
 
 
-@app.command(epilog="Example: lanewise isa search predicate")
+@app.command(
+    help="Find opcodes by name, struct, field, rule or description.",
+    epilog="Example: lanewise isa search predicate",
+)
 def search(
     *,
     words: Annotated[list[str], typer.Argument(metavar="WORD…", help="All of them must occur.")],
@@ -117,7 +127,8 @@ class PageForm(enum.StrEnum):
 
 
 @app.command(
-    epilog="Example: lanewise isa show select_reduce   or: … show 0x46 --format svg -o copy.svg"
+    help="Show one instruction: bit table, fields, rules, types, generations, engines, assembly.",
+    epilog="Example: lanewise isa show select_reduce   or: … show 0x46 --format svg -o copy.svg",
 )
 def show(
     *,
@@ -161,7 +172,8 @@ def _entry(name: str) -> InstructionEntry:
 def _show_text(out: Output, entry: InstructionEntry) -> None:
     out.line(f"{entry.opcode:#04x} {entry.name}: {entry.summary}", "bold")
     out.line()
-    out.line(entry.doc)
+    for line in entry.doc.splitlines():
+        out.line(line)
     out.line()
     for line in text_table(BY_OPCODE[entry.opcode]):
         out.line(line)
@@ -180,7 +192,10 @@ def _show_text(out: Output, entry: InstructionEntry) -> None:
         out.line(f"  0x{start:02x}  {data[start : start + 16].hex(' ')}")
 
 
-@app.command(epilog="Example: lanewise isa diff sunda mariana")
+@app.command(
+    help="Say what changed between two generations: memory, patterns, opcodes, types, rules.",
+    epilog="Example: lanewise isa diff sunda mariana",
+)
 def diff(
     *,
     old: Annotated[str, typer.Argument(metavar="OLD", help="A generation.")],
@@ -220,7 +235,10 @@ class ExportForm(enum.StrEnum):
     MARKDOWN = "markdown"
 
 
-@app.command(epilog="Example: lanewise isa export --format csv --table fields -o fields.csv")
+@app.command(
+    help="Write the instruction set for other tools: fields, bits, rules, types, opcodes.",
+    epilog="Example: lanewise isa export --format csv --table fields -o fields.csv",
+)
 def export(
     *,
     form: Annotated[ExportForm, typer.Option("--format", help="json holds everything.")] = (

@@ -77,7 +77,7 @@ class Source:
     def render(self, diagnostic: Diagnostic) -> str:
         """The diagnostic for people: place, message, the line with a caret, what to write."""
         line, column = self.position(diagnostic.span.start)
-        where = f"{self.name}:{line}:{column}"
+        where = f"{''.join(map(_printable, self.name))}:{line}:{column}"
         shown, caret = self._excerpt(line, diagnostic.span)
         margin = " " * len(str(line))
         suggestion = f" {diagnostic.suggestion}" if diagnostic.suggestion else ""
