@@ -18,7 +18,6 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from lanewise.cli.support.output import printable
 from lanewise.errors import LanewiseError, unknown_name
 
 #: Verbs with their line in the overview. The module of a verb has its name and holds ``app``.
@@ -158,6 +157,8 @@ def _usage_message(error: Exception, message: str) -> str:
 
 
 def _complain(message: str) -> int:
+    from lanewise.cli.support.output import printable
+
     line = "; ".join(printable(part.strip()) for part in message.splitlines() if part.strip())
     with contextlib.suppress(BrokenPipeError):
         print(f"lanewise: {line}", file=sys.stderr, flush=True)
