@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.cli import programs
+from tests.cli import programs, texts
 from tests.cli.conftest import Command
 
 SNAPSHOTS = sorted((Path(__file__).parent / "snapshots").glob("*.txt"))
@@ -38,6 +38,7 @@ def files(lanewise: Command) -> None:
     Path("mixed.bin").write_bytes(
         programs.CAST + programs.ILLEGAL + programs.MALFORMED + programs.UNMODELLED
     )
+    texts.write(Path.cwd())
     Path("psum.bin").write_bytes(programs.PSUM_COPY)
     Path("register.bin").write_bytes(programs.REGISTER_COPY)
     Path("warned.bin").write_bytes(programs.WARNED)

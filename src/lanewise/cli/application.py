@@ -25,6 +25,11 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "run": "run a program of 64-byte words on a core",
         "check": "say which words are legal, and which rules the others break",
+        "asm": "assemble text into words",
+        "dis": "print words as text that assembles to the same bytes",
+        "dump": "show every field of every word, and what is wrong with it",
+        "isa": "list, search, show, compare and export the instruction set",
+        "firmware": "find kernel tables and instruction names in firmware images",
         "cases": "run case files and say what differs",
         "explain": "say what a rule, instruction, type, profile field or generation is",
         "cast": "convert values between types and show every step",
@@ -117,6 +122,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = command.main(given or ["--help"], prog_name="lanewise", standalone_mode=False)
     except LanewiseError as error:
+        if hasattr(error, "diagnostics"):
+            return _complain_at_length(str(error), len(error.diagnostics))
         return _complain(str(error))
     except OSError as error:
         return _complain(f"{error.filename or 'output'}: {error.strerror or error}")
@@ -155,6 +162,14 @@ def _complain(message: str) -> int:
     line = "; ".join(printable(part.strip()) for part in message.splitlines() if part.strip())
     with contextlib.suppress(BrokenPipeError):
         print(f"lanewise: {line}", file=sys.stderr, flush=True)
+    return _BAD_INPUT
+
+
+def _complain_at_length(text: str, count: int) -> int:
+    """Troubles with a text, each shown in its line."""
+    with contextlib.suppress(BrokenPipeError):
+        print(text, file=sys.stderr)
+        print(f"lanewise: {count} error{'s' * (count != 1)}", file=sys.stderr, flush=True)
     return _BAD_INPUT
 
 

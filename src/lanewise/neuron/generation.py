@@ -90,9 +90,17 @@ class Generation:
             raise UsageError(
                 f"offset must be 0..{limit - 1:#x} in {space} of {self.name}, not {offset:#x}"
             )
-        if space == "sbuf":
-            return partition << self.sbuf_stride_bits | offset
-        return _PSUM_BASE + (partition << _PSUM_STRIDE_BITS) + offset
+        return self.address_of(Place("sbuf" if space == "sbuf" else "psum", partition, offset))
+
+    def stride_bytes(self, space: Space) -> int:
+        """The distance of two partitions in the address map: offsets lie below it."""
+        return 1 << (self.sbuf_stride_bits if space == "sbuf" else _PSUM_STRIDE_BITS)
+
+    def address_of(self, place: Place) -> int:
+        """The address that :meth:`locate` finds at ``place``, whether or not memory is there."""
+        if place.space == "sbuf":
+            return place.partition << self.sbuf_stride_bits | place.offset
+        return _PSUM_BASE + (place.partition << _PSUM_STRIDE_BITS) + place.offset
 
     def __str__(self) -> str:
         return self.name

@@ -71,6 +71,32 @@ def read_program(path: str, word_bytes: int) -> bytes:
     return bytes(content)
 
 
+def blocks(path: str) -> Iterator[bytes]:
+    """The content of ``path`` (``-``: standard input) in pieces, whatever they are.
+
+    UsageError when it cannot be read.
+    """
+    try:
+        with _opened(path, shown_name(path)) as stream:
+            read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+            while block := read(_CHUNK):
+                yield block
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise UsageError(f"{shown_name(path)}: {_reason(error)}") from error
+
+
+def read_text(path: str) -> str:
+    """The text in ``path``; bytes that are no UTF-8 become replacement characters."""
+    content = bytearray()
+    for block in blocks(path):
+        content += block
+        if len(content) > _LARGEST_PROGRAM:
+            raise UsageError(f"{shown_name(path)}: more than {_LARGEST_PROGRAM >> 20} MiB of text")
+    return content.decode("utf-8-sig", errors="replace")
+
+
 def standard_input(instead: str) -> IO[bytes]:
     """The bytes of standard input; UsageError with ``instead`` when nothing can come from there."""
     if sys.stdin is None:

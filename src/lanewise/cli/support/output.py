@@ -34,6 +34,11 @@ class Output:
         self._stream = stream
         self._console = _terminal_console(stream)
 
+    @property
+    def stream(self) -> TextIO:
+        """The stream itself, for texts of many lines."""
+        return self._stream
+
     def line(self, text: str = "", style: str = "") -> None:
         """One line; ``style`` is for terminals with colour."""
         text = printable(text)

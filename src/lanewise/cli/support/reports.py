@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lanewise.cli.support.output import Output
 from lanewise.model import BrokenRule
+
+if TYPE_CHECKING:
+    from lanewise.text.diagnostics import Diagnostic, Source
 
 #: Colours of verdicts, for terminals that have them.
 STYLES: Final = {"ok": "green", "malformed": "red", "illegal": "red", "fault": "yellow"}
@@ -36,6 +39,18 @@ def broken_document(rule: BrokenRule) -> dict[str, Any]:
         "value": rule.value,
         "allowed": rule.allowed,
         "hint": rule.hint,
+    }
+
+
+def diagnostic_document(source: Source, diagnostic: Diagnostic) -> dict[str, Any]:
+    """What is wrong at a place in a text, as plain values."""
+    line, column = source.position(diagnostic.span.start)
+    return {
+        "line": line,
+        "column": column,
+        "message": diagnostic.message,
+        "expected": diagnostic.expected,
+        "suggestion": diagnostic.suggestion,
     }
 
 

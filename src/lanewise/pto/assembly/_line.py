@@ -16,9 +16,10 @@ COMMENT_STARTS = (";", "#")
 
 
 class AssemblyError(LanewiseError):
-    """Text that is no program: where (name, line and column from 1) and why."""
+    """Text that is no program: where (name, line and column from 1) and why (``reason``)."""
 
     def __init__(self, message: str, name: str, line: int, column: int, text: str) -> None:
+        self.reason = message
         caret = " " * (column - 1) + "^"
         super().__init__(f"{name}:{line}:{column}: {message}\n  {text}\n  {caret}")
         self.name, self.line, self.column, self.text = name, line, column, text

@@ -1,0 +1,1 @@
+"""Looking at words, instructions and images: tables for people, documents for machines."""
