@@ -11,8 +11,8 @@ namespace lanewise {
 // What FP32 bits are encoded to. The numbers come from a description of the format; nothing here
 // knows a format by name.
 struct Target {
-    enum class Kind : std::uint8_t { fp32, floating, integer };
-    Kind kind = Kind::fp32;
+    enum class Kind : std::uint8_t { bits, fp32, floating, integer };
+    Kind kind = Kind::fp32;  // `bits` are FP32 as they come, where `fp32` has but one NaN
     unsigned size = 4;  // bytes a code
 
     // Floats: fields of the format, and the codes that stand for what it cannot hold (sign clear).

@@ -19,6 +19,12 @@ LANEWISE_INLINE void each(ConstRows from, Rows to, std::size_t rows, std::size_t
     }
 }
 
+LANEWISE_MULTIVERSION void encode_bits(const Target&, ConstRows from, Rows to, std::size_t rows,
+                                       std::size_t columns) {
+    each<std::uint32_t>(from, to, rows, columns,
+                        [](std::uint32_t bits) __attribute__((always_inline)) { return bits; });
+}
+
 // FP32 itself: only NaNs change.
 LANEWISE_MULTIVERSION void encode_fp32(const Target&, ConstRows from, Rows to, std::size_t rows,
                                        std::size_t columns) {
@@ -145,6 +151,7 @@ LANEWISE_ENCODE_INTEGER(std::uint32_t, 4)
 }  // namespace
 
 Conversion::Encode encoder_of(const Target& target) {
+    if (target.kind == Target::Kind::bits) return encode_bits;
     if (target.kind == Target::Kind::fp32) return encode_fp32;
     if (target.kind == Target::Kind::integer) {
         if (target.size == 1) return target.to_nearest ? round_1 : truncate_1;

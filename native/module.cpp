@@ -87,6 +87,12 @@ PyConversion looking_up(nb::object table) {
     return {Conversion::looking_up(narrow ? 1 : 2, walk.size, walk.base), std::move(table)};
 }
 
+PyConversion flipping(std::uint32_t flip) {
+    Target target;
+    target.kind = Target::Kind::bits;
+    return {Conversion::encoding(Conversion::Source::fp32, flip, target), nb::none()};
+}
+
 Conversion::Source source_named(const std::string& name) {
     if (name == "int32") return Conversion::Source::int32;
     if (name == "uint32") return Conversion::Source::uint32;
@@ -284,6 +290,7 @@ NB_MODULE(_native, module) {
     nb::class_<PyConversion>(module, "Conversion")
         .def_prop_ro("to_size", [](const PyConversion& made) { return made.conversion.to_size; });
     module.def("copying", &copying, nb::arg("size"));
+    module.def("flipping", &flipping, nb::arg("flip"));
     module.def("looking_up", &looking_up, nb::arg("table"));
     module.def("to_fp32", &to_fp32, nb::arg("source"), nb::arg("flip"));
     module.def("to_float", &to_float, nb::arg("source"), nb::arg("flip"), nb::arg("size"),

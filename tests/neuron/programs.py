@@ -27,7 +27,7 @@ SMALL_VALUES = (
 )  # fmt: skip
 INTEGER_EDGES = (0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 16777217, 16777219)
 INTEGER_EDGES += (0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x80000001, 300)
-SEARCH = (0x6C, 0x6D, 0x6E, 0x6F)
+COUNTS = (1, 2, 3, 4, 6, 8, 8, 9, 12, 16, 24)
 
 
 @dataclass
@@ -44,7 +44,14 @@ class Maker:
     """Makes steps for one generation and profile from one random source."""
 
     def __init__(
-        self, seed: object, generation: str, profile: dict, *, bad: float = 0.0, wide: bool = True
+        self,
+        seed: object,
+        generation: str,
+        profile: dict,
+        *,
+        bad: float = 0.0,
+        wide: bool = True,
+        counts: tuple[int, ...] = COUNTS,
     ) -> None:
         self.rng = random.Random(str(seed))
         self.generation = generation
@@ -52,6 +59,7 @@ class Maker:
         self.profile = tuple(sorted(profile.items()))
         self.bad = bad
         self.wide = wide
+        self.counts = counts
 
     # Choices.
 
@@ -97,7 +105,11 @@ class Maker:
         return nums
 
     def count(self) -> int:
-        return self.rng.choice((1, 2, 3, 4, 6, 8, 8, 9, 12, 16, 24))
+        return self.rng.choice(self.counts)
+
+    def search_count(self) -> int:
+        """As :meth:`count`, for the searches that need eight elements."""
+        return self.rng.choice([n for n in self.counts if n >= 8])
 
     def address(self, space: str, partition: int, offset: int) -> int:
         if space == "psum":
@@ -162,7 +174,7 @@ class Maker:
         _, dimensions = layout.PATTERNS[layout.STRUCT_OF[self.opcode]][name]
         nums = self.split(count, dimensions)
         steps = [self.rng.choice((1, 1, 1, 2, -1, 3, -2, 0, num, -num)) for num in nums]
-        if self.chance(0.3):
+        if count > 100 or self.chance(0.3):
             reach = 1
             for index, num in enumerate(nums):
                 steps[index], reach = reach, reach * num
@@ -317,7 +329,7 @@ class Maker:
     def _max8(self) -> None:
         source, target = self.rng.choice(layout.BASE), self.rng.choice(layout.BASE_R)
         self.values |= {"in_dtype": source, "out_dtype": target}
-        self.operand("src", source, self.rng.choice((8, 9, 12, 16, 30)), small=self.chance(0.7))
+        self.operand("src", source, self.search_count(), small=self.chance(0.7))
         self.operand("dst", target, 8)
 
     def _load(self) -> None:
@@ -328,7 +340,7 @@ class Maker:
     def _find(self) -> None:
         source, target = self.rng.choice(layout.BASE), self.rng.choice((5, 9))
         self.values |= {"in_dtype": source, "out_dtype": target}
-        self.operand("src", source, self.rng.choice((8, 9, 12, 16, 30)), small=self.chance(0.8))
+        self.operand("src", source, self.search_count(), small=self.chance(0.8))
         self.operand("dst", target, 8)
 
     def _replace(self) -> None:
@@ -358,7 +370,7 @@ class Maker:
         target = self.rng.choice((*layout.FLOATS, 0xB))
         count = self.count()
         base = self.rng.choice(
-            (0, 0x80000000, 0x3F000000, 0x3F800000, 0x40E00000, 0x41200000, 0x4B7FFF00, 1)
+            (0, 0x80000000, 0x3F000000, 0x3F800000, 0x40E00000, 0x41200000, 0x4B7FF000, 1)
         )
         self.values |= {"in_dtype": source, "out_dtype": target, "base": base}
         self.values |= {"reduce_op": 8, "fill_value": 0xFF7FFFFF}

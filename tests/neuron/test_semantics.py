@@ -43,6 +43,27 @@ def test_many_random_legal_words_give_the_oracles_bits(generation: str, opcode: 
     run_random_words(generation, opcode, words=300, salt="long")
 
 
+LONG = [op for op in layout.OPCODES if op not in (0x6D, 0x9B, 0xE9)]
+
+
+@pytest.mark.parametrize("opcode", LONG, ids=layout.NAME_OF.get)
+def test_long_rows_give_the_oracles_bits(opcode: int) -> None:
+    """Rows long enough for every block-wise and table-driven path of the kernels."""
+    for name in ("isa", "hardware"):
+        seed = f"long rows {opcode} {name}"
+        generation = "mariana"
+        maker = Maker(
+            seed, generation, options(PROFILES[name]), wide=False, counts=(513, 1000, 2047)
+        )
+        steps = []
+        for _ in range(4):
+            if opcode in FEEDERS:
+                steps.append(maker.step(FEEDERS[opcode]))
+            steps.append(maker.step(opcode))
+        verdicts = compare_run(generation, PROFILES[name], steps, seed=seed)
+        assert set(verdicts) == {"ok"}
+
+
 @pytest.mark.parametrize("generation", layout.GENERATIONS)
 def test_mixed_programs_share_state_as_the_oracle_says(generation: str) -> None:
     opcodes = [op for op in layout.OPCODES if generation in layout.generations_of(op)]

@@ -75,6 +75,7 @@ class Verbs(TyperGroup):
 
 app = typer.Typer(
     cls=Verbs,
+    subcommand_metavar="VERB …",
     rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,

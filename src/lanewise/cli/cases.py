@@ -7,11 +7,17 @@ from typing import Annotated, Any
 import typer
 
 from lanewise.check.cases import check_files
-from lanewise.cli.support.options import EngineOption, OutputOption, shortened
+from lanewise.cli.support.options import (
+    EngineOption,
+    JobsOption,
+    OutputOption,
+    parse_count,
+    shortened,
+)
 from lanewise.cli.support.output import opened_output
 from lanewise.kernels import engine_name
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
+app = typer.Typer(subcommand_metavar="VERB …", rich_markup_mode=None, add_completion=False)
 
 
 @app.callback()
@@ -25,7 +31,7 @@ def check(
     paths: Annotated[
         list[str], typer.Argument(metavar="FILE|FOLDER", help="Case files, or folders of them.")
     ],
-    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes.")] = 1,
+    jobs: JobsOption = "1",
     engine: EngineOption = "auto",
     as_json: Annotated[
         bool,
@@ -40,9 +46,10 @@ def check(
     """
     # Found out once, here: a worker that cannot find its kernels could only fail every case.
     kernels = engine_name(shortened(engine))
+    processes = parse_count(jobs, "--jobs")
     passed = failed = 0
     with opened_output(output) as out:
-        for result in check_files(paths, jobs=jobs, engine=kernels):
+        for result in check_files(paths, jobs=processes, engine=kernels):
             if result.passed:
                 passed += 1
                 continue
@@ -56,7 +63,9 @@ def check(
                 }
                 out.json(document)
             else:
-                out.line(f"{result.id}: {'; '.join(result.differences)}", "red")
+                # The place of a case that cannot be read is in front already, as its name.
+                story = "; ".join(result.differences).replace(f" {result.place}:", "", 1)
+                out.line(f"{result.id}: {story}", "red")
         if as_json:
             out.json({"summary": {"passed": passed, "failed": failed}})
         else:

@@ -16,7 +16,14 @@ import typer
 
 from lanewise.check import neuron_fuzz
 from lanewise.check.neuron_fuzz import Crash, Tally
-from lanewise.cli.support.options import EngineOption, OutputOption, shortened
+from lanewise.cli.support.options import (
+    EngineOption,
+    JobsOption,
+    OutputOption,
+    parse_count,
+    parse_number,
+    shortened,
+)
 from lanewise.cli.support.output import Output, check_target, opened_output, written_file
 from lanewise.cli.support.reports import plural
 from lanewise.errors import UsageError, unknown_name
@@ -56,19 +63,19 @@ MACHINES: Final[Mapping[str, _Machine]] = MappingProxyType(
 def fuzz(
     *,
     count: Annotated[
-        int, typer.Option("--count", "-n", metavar="N", help="Words a generation.")
-    ] = 20_000,
+        str, typer.Option("--count", "-n", metavar="N", help="Words a generation.")
+    ] = "20000",
     generation: Annotated[
         str, typer.Option("--generation", "-g", metavar="NAME", help="A generation, or all.")
     ] = "all",
     seed: Annotated[
-        int | None,
+        str | None,
         typer.Option("--seed", metavar="S", help="Makes a run repeat; a new one when not given."),
     ] = None,
     machine: Annotated[
         str, typer.Option("--machine", metavar="NAME", help=f"One of: {', '.join(MACHINES)}.")
     ] = "neuron",
-    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes.")] = 1,
+    jobs: JobsOption = "1",
     engine: EngineOption = "auto",
     save: Annotated[
         str | None,
@@ -86,12 +93,8 @@ def fuzz(
     if chosen is None:
         raise unknown_name("machine", shortened(machine), MACHINES)
     variants = chosen.variants(shortened(generation))
-    if count < 1 or jobs < 1:
-        raise UsageError(f"--count and --jobs must be at least 1, not {count} and {jobs}")
-    if seed is None:
-        seed = int.from_bytes(os.urandom(4), "little")
-    elif not 0 <= seed < _LARGEST_SEED:
-        raise UsageError(f"--seed must be in 0..2^48-1, not {seed}")
+    words, processes = parse_count(count, "--count"), parse_count(jobs, "--jobs")
+    start = _seed(seed)
     kernels = engine_name(shortened(engine))
     if save is not None:
         check_target(os.path.join(save, "x"))
@@ -99,9 +102,9 @@ def fuzz(
     started = time.perf_counter()
     for name in variants:
         tallies[name] = Tally()
-        for tally in chosen.fuzz(name, count, seed, jobs=jobs, engine=kernels):
+        for tally in chosen.fuzz(name, words, start, jobs=processes, engine=kernels):
             tallies[name].add(tally)
-            _show_progress(name, tallies[name].words, count)
+            _show_progress(name, tallies[name].words, words)
     seconds = time.perf_counter() - started
     crashes = [crash for tally in tallies.values() for crash in tally.crashes]
     saved = [] if save is None else [_save(chosen, crash, Path(save)) for crash in crashes]
@@ -111,8 +114,8 @@ def fuzz(
             out.json(
                 {
                     "machine": machine.casefold(),
-                    "seed": seed,
-                    "count": count,
+                    "seed": start,
+                    "count": words,
                     "seconds": seconds,
                     "generations": {
                         name: _document(tally, missed[name]) for name, tally in tallies.items()
@@ -127,12 +130,21 @@ def fuzz(
                 _show_crash(out, crash)
             for path in saved:
                 out.line(f"wrote {path}")
-            words = plural(sum(tally.words for tally in tallies.values()), "word")
+            total = plural(sum(tally.words for tally in tallies.values()), "word")
             found = plural(len(crashes), "crash", "crashes")
             style = "red" if crashes else "green"
-            out.line(f"seed {seed}: {words}, {found}, {seconds:.1f} s", style)
+            out.line(f"seed {start}: {total}, {found}, {seconds:.1f} s", style)
     if crashes:
         raise typer.Exit(1)
+
+
+def _seed(text: str | None) -> int:
+    if text is None:
+        return int.from_bytes(os.urandom(4), "little")
+    seed = parse_number(text.strip(), "--seed")
+    if seed >= _LARGEST_SEED:
+        raise UsageError(f"--seed must be below 2^48, not {seed}")
+    return seed
 
 
 def _show_progress(name: str, words: int, count: int) -> None:

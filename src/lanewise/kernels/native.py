@@ -52,8 +52,8 @@ def conversion(
         raise UsageError(f"{source.name}: no row kernel reads this format")
     if flip and source != FP32:
         raise ValueError("only FP32 sources can be flipped")
-    if source == target and not stream and not flip:
-        return _native.copying(size)
+    if source == target and not stream:
+        return _native.flipping(flip) if flip else _native.copying(size)
     if size < 4:
         return _native.looking_up(_conversions.conversion_table(source, target, policy))
     name = "fp32" if source == FP32 else "int32" if source.kind == "signed" else "uint32"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lanewise.errors import UsageError, unknown_name
-from lanewise.neuron.generation import GENERATIONS, Generation
+from lanewise.neuron.generation import GENERATIONS, Generation, Space
 from lanewise.neuron.roster import RosterEntry, roster
 from lanewise.neuron.words import Events, Header, Immediate, Operand
 from lanewise.words import Inert, Part, Word, byte
@@ -25,16 +25,27 @@ WORD_BYTES = 64
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An instruction at work on lane 0: a word, memory before and memory after (hex bytes).
+    """An instruction at work on lane 0: a word, and what is there before and after it.
 
-    ``before`` and ``after`` map "space partition offset" to bytes; the word is in hex.
+    ``word`` is in hex, with spaces where fields end. Memory is given as runs of (space, partition,
+    offset, bytes in hex, in their order), all else being zero. State of lane 0 is given by name
+    (``keys``, ``matched``, ``indices``, ``accumulator``) as hex numbers, slot 0 first; what
+    ``state_before`` leaves out is as after power-up.
     """
 
     title: str
     generation: str
     word: str
-    before: tuple[tuple[str, int, int, str], ...]
-    after: tuple[tuple[str, int, int, str], ...]
+    before: tuple[tuple[Space, int, int, str], ...] = ()
+    after: tuple[tuple[Space, int, int, str], ...] = ()
+    state_before: tuple[tuple[str, str], ...] = ()
+    state_after: tuple[tuple[str, str], ...] = ()
+    profile: str = "isa"
+
+    @property
+    def encoded(self) -> bytes:
+        """The 64 bytes of the word."""
+        return bytes.fromhex(self.word)
 
 
 class InstructionWord(Word, width=8 * WORD_BYTES, partial=True):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanewise.formats import FORMATS, FP32, Format
-from lanewise.neuron.dtypes import CODE_TYPES, element_size, number_format
+from lanewise.neuron.dtypes import CODE_TYPES, Dtype, element_size, number_format
 from lanewise.neuron.instruction import Instruction
 from lanewise.neuron.lanes import IDLE, ZERO_THEN_ACCUMULATE, idle_accumulator_warning
 from lanewise.neuron.patterns import Walk
@@ -204,7 +204,7 @@ class Plan:
 
     def read_accumulator(self, destination: str, *, flip: int) -> None:
         """The accumulator with the bits ``flip`` inverted."""
-        conversion = self._conversion(None, self._dtype(destination), stream=True, flip=flip)
+        conversion = self._conversion(None, self._dtype(destination), flip=flip)
         accumulator = self._state.accumulator[: self.channels]
         self._add("cast_rows", self._view(destination), accumulator, conversion)
 
@@ -303,7 +303,9 @@ class Plan:
         return self._conversion(None, self._dtype(destination), stream=True)
 
     def _encoded(self, bits: int, destination: str) -> int:
-        """The code of FP32 bits in the destination's type."""
+        """The code of FP32 bits in the destination's type; FP32 keeps them."""
+        if self._dtype(destination) == Dtype.FP32:
+            return bits
         codes = self._kernels.from_hub(
             np.array([bits], np.uint32),
             self._format(self._dtype(destination)),

@@ -74,7 +74,7 @@ def _generation(generation: Generation) -> Topic:
     if place:
         before = order[place - 1]
         rows = list(_differences(before, generation))
-        sections.append(Section(f"against {before}", ("what", "added", "dropped"), rows))
+        sections.append(Section(f"against {before}", ("what", "number", "names"), rows))
     rules = [
         (kind.name, rule.id)
         for kind in modelled
@@ -97,7 +97,8 @@ def _differences(before: Generation, after: Generation) -> Iterable[tuple[str, s
     ):
         added = [name for code, name in second.items() if code not in first]
         dropped = [name for code, name in first.items() if code not in second]
-        yield what, ", ".join(added) or "none", ", ".join(dropped) or "none"
+        yield f"{what} added", str(len(added)), ", ".join(added)
+        yield f"{what} dropped", str(len(dropped)), ", ".join(dropped)
 
 
 def _generation_list() -> Topic:

@@ -31,7 +31,7 @@ def word_pieces(path: str, word_bytes: int) -> Iterator[bytes]:
         with _opened(path, name) as stream:
             status = os.fstat(stream.fileno()) if path != STDIN else None
             if status is not None and stat.S_ISREG(status.st_mode):
-                head = stream.peek(256) if hasattr(stream, "peek") else b""
+                head = stream.peek(_SAMPLE)[:_SAMPLE] if hasattr(stream, "peek") else b""
                 _check_size(name, status.st_size, word_bytes, head)
             yield from _pieces(stream, name, word_bytes)
     except OSError as error:
@@ -105,14 +105,15 @@ def _check_size(name: str, size: int, word_bytes: int, sample: bytes) -> None:
         return
     offset = size - rest
     hint = ""
-    if sample and all(byte in _TEXT for byte in sample):
+    if len(sample) >= _SAMPLE and all(byte in _TEXT for byte in sample):
         hint = "; it looks like text, and words are raw bytes ('xxd -r -p' makes them from hex)"
     raise UsageError(
-        f"{name}: {size} bytes are not whole words of {word_bytes} bytes, "
-        f"{rest} are left over at offset {offset} ({offset:#x}){hint}"
+        f"{name}: the size, {size}, is no multiple of the word's {word_bytes} bytes; "
+        f"bytes left over at offset {offset} ({offset:#x}): {rest}{hint}"
     )
 
 
+_SAMPLE: Final = 16
 _TEXT: Final = frozenset(b"\t\n\r" + bytes(range(0x20, 0x7F)))
 
 

@@ -44,6 +44,8 @@ SurfaceOption = Annotated[
         "changes what is legal, never a result.",
     ),
 ]
+# Numbers are texts to the option parser, so that a mistake is told in lanewise's own words.
+JobsOption = Annotated[str, typer.Option("--jobs", "-j", metavar="N", help="Processes.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON for machines.")]
 OutputOption = Annotated[
     str | None,
@@ -60,6 +62,14 @@ def parse_number(text: str, what: str) -> int:
     if _NUMBER.fullmatch(text) is None:
         raise UsageError(f"expected a number, decimal or 0x, for {what}, not {shortened(text)!r}")
     return int(text, 16) if text[:2].casefold() == "0x" else int(text)
+
+
+def parse_count(text: str, option: str) -> int:
+    """A whole number of at least 1, the value of ``option``."""
+    number = parse_number(text.strip(), option)
+    if number < 1:
+        raise UsageError(f"{option} must be at least 1, not {number}")
+    return number
 
 
 def shortened(text: str) -> str:

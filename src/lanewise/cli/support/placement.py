@@ -137,7 +137,9 @@ def _about(option: str, text: str) -> Iterator[None]:
     try:
         yield
     except LanewiseError as error:
-        raise UsageError(f"{option} {shortened(text)!r}: {error}") from error
+        # The memory's own hint is for callers in Python; here the option has a suffix for it.
+        message = str(error).replace("pass convert=True", "add :convert")
+        raise UsageError(f"{option} {shortened(text)!r}: {message}") from error
 
 
 def _place(found: re.Match[str]) -> tuple[str, int, int, Dtype]:
@@ -172,12 +174,17 @@ def _read_array(file: str) -> NDArray[Any]:
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from error
     except Exception as error:  # NumPy's reader raises many kinds for a damaged file
-        raise UsageError(f"{file}: not a usable .npy file ({_first_line(error)})") from error
+        raise UsageError(f"{file}: not a usable .npy file ({_reason(error)})") from error
     if not array.size:
         raise UsageError(f"{file}: holds no elements (shape {array.shape})")
     return np.array(array)
 
 
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return shortened(lines[0]) if lines else type(error).__name__
+def _reason(error: Exception) -> str:
+    """What NumPy's reader found, in words for the person who has the file."""
+    text = str(error).strip().partition("\n")[0]
+    if "mmap length" in text:
+        return "it holds fewer bytes than its header announces"
+    if "Python objects" in text:
+        return "it holds Python objects; only numbers are read"
+    return shortened(text.partition(": <")[0]) or type(error).__name__
