@@ -27,7 +27,47 @@ from lanewise.kernels.arrays import (
     check_shape,
     code_dtype,
 )
-from lanewise.kernels.reference import *  # noqa: F403
+from lanewise.kernels.reference import (
+    RELATION_SETS,
+    Relation,
+    compare,
+    fold_maximum,
+    index_sequence,
+    is_nan,
+    nonzero_positions,
+    ordered_key,
+)
+
+__all__ = [
+    "RELATION_SETS",
+    "Conversion",
+    "Program",
+    "Relation",
+    "Step",
+    "cast_rows",
+    "compare",
+    "conversion",
+    "convert",
+    "fill_rows",
+    "find8",
+    "find8_rows",
+    "fold_maximum",
+    "from_hub",
+    "index_sequence",
+    "is_nan",
+    "merge_rows",
+    "nonzero_positions",
+    "nonzero_rows",
+    "note_rows",
+    "ordered_key",
+    "range_rows",
+    "replace8_rows",
+    "select_rows",
+    "step",
+    "to_hub",
+    "top8",
+    "top8_rows",
+]
 
 Conversion = _native.Conversion
 Step = _native.Step

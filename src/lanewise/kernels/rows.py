@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lanewise.formats import FP32, ConversionPolicy, Format
 from lanewise.kernels import convert as conversions
-from lanewise.kernels.arrays import Codes, Hub, Truth
+from lanewise.kernels.arrays import Codes, Hub, Truth, code_dtype
 from lanewise.kernels.compare import is_nan, ordered_key
 from lanewise.kernels.search import find8, fold_maximum, nonzero_positions, top8
 from lanewise.kernels.sequence import index_sequence
@@ -68,7 +68,7 @@ class Conversion:
     @property
     def to_size(self) -> int:
         """Bytes of a converted element."""
-        return conversions.code_dtype(self.target).itemsize
+        return code_dtype(self.target).itemsize
 
     def __call__(self, codes: Codes) -> Codes:
         """The converted codes."""
@@ -337,7 +337,7 @@ def _store(destination: View, codes: Codes, where: Truth | None = None) -> None:
         np.copyto(target, codes.reshape(target.shape), where=mask, casting="no")
         return
     for k in range(codes.shape[1]):
-        place = (slice(None), *np.unravel_index(k, target.shape[1:]))
+        place: Any = (slice(None), *np.unravel_index(k, target.shape[1:]))
         chosen = slice(None) if where is None else where[:, k]
         target[place][chosen] = codes[:, k][chosen]
 
@@ -378,7 +378,7 @@ def _check_per_row(view: View, name: str, destination: View) -> None:
 
 
 def _check_conversion(conversion: Conversion, source: View, destination: View) -> None:
-    size = conversions.code_dtype(conversion.source).itemsize
+    size = code_dtype(conversion.source).itemsize
     if source.itemsize != size:
         raise ValueError(f"source must have elements of {size} bytes, not {source.itemsize}")
     if conversion.to_size != destination.itemsize:

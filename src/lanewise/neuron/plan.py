@@ -44,7 +44,7 @@ class Plan:
         self._state = state
         self._kernels = kernels
         self.profile = profile
-        self.channels: int = word.num_active_channels  # type: ignore[attr-defined]
+        self.channels: int = word.num_active_channels
         self.steps: list[Any] = []
 
     @property
