@@ -265,3 +265,67 @@ def test_the_refused_word_is_compared() -> None:
     assert check_text(json.dumps(case)).differences == ("word 1 was refused, expected word 2",)
     case["expect"] |= {"index": 1, "reason": "length"}
     assert check_text(json.dumps(case)).differences == ("reason is opcode, expected length",)
+
+
+@pytest.mark.parametrize(
+    "name", ["9" * 5000, "\u0663", "03", "+3", "64", "-1", " 3", "3\n", "", "0x3"]
+)
+def test_a_register_has_one_spelling(name: str) -> None:
+    result = check_text(json.dumps(changed("registers", {name: 1})))
+    assert result.unreadable
+    assert "$.registers." in result.differences[0]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"id": "a", "id": "b"}', '{"expect": {"verdict": 1, "verdict": 2}}']
+)
+def test_a_key_given_twice_hides_nothing(text: str) -> None:
+    result = check_text(text)
+    assert result.unreadable
+    assert "given twice" in result.differences[0]
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "9" * 5000])
+def test_numbers_that_are_none_are_refused(number: str) -> None:
+    text = json.dumps(GOOD).replace("4096", number)
+    assert check_text(text).unreadable
+
+
+def test_a_file_that_cannot_be_read_fails_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps(GOOD))
+    (tmp_path / "b.jsonl").write_text(json.dumps(GOOD))
+    original = Path.open
+
+    def broken(path: Path, *arguments: Any, **options: Any) -> Any:
+        if path.name == "a.jsonl":
+            raise OSError(5, "Input/output error")
+        return original(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", broken)
+    first, second = check_files([tmp_path])
+    assert first.unreadable
+    assert "Input/output error" in first.differences[0]
+    assert str(tmp_path / "a.jsonl") in first.differences[0]
+    assert second.passed
+
+
+@pytest.mark.parametrize("name", ["endless.jsonl", "endless.case.json"])
+def test_an_endless_line_is_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr("lanewise.check.cases._LARGEST_CASE", 1000)
+    (tmp_path / name).write_bytes(b"\0" * 10_000 + b"\n" + json.dumps(GOOD).encode())
+    (result,) = check_files([tmp_path])
+    assert result.unreadable
+    assert "too large" in result.differences[0]
+
+
+def test_a_mistake_of_ours_fails_one_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(case: object, engine: str) -> list[str]:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr("lanewise.check.neuron_cases.run_case", broken)
+    result = check_text(json.dumps(GOOD))
+    assert result.differences == ("cannot run: MemoryError: no room",)

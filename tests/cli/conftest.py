@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.cli import programs
 
-from lanewise.cli import main
+from lanewise.check.neuron_fuzz import Crash, Tally, crash_case, rule_ids
+from lanewise.cli import fuzz, main
 
 MALFORMED = Path(__file__).parent.parent / "malformed"
 
@@ -43,10 +46,12 @@ def lanewise(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
     folder.mkdir(exist_ok=True)
     monkeypatch.chdir(folder)
 
-    def run(*arguments: object, stdin: bytes = b"") -> Outcome:
+    def run(*arguments: object, stdin: bytes | None = b"") -> Outcome:
         streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
         with monkeypatch.context() as patched:
-            patched.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+            # What is closed when Python starts is None.
+            given = None if stdin is None else io.TextIOWrapper(io.BytesIO(stdin))
+            patched.setattr(sys, "stdin", given)
             patched.setattr(sys, "stdout", streams[0])
             patched.setattr(sys, "stderr", streams[1])
             status = main([str(argument) for argument in arguments])
@@ -65,3 +70,15 @@ def malformed(lanewise: Command) -> Path:
     target = Path.cwd() / "malformed"
     shutil.copytree(MALFORMED, target)
     return target
+
+
+@pytest.fixture
+def crashing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that chokes on one word."""
+
+    def crashes(name: str, count: int, seed: int, **_: Any) -> Iterator[Tally]:
+        crash = Crash(programs.CAST.hex(), name, "isa", seed, "ZeroDivisionError: oh")
+        yield Tally(words=count, crashes=[crash])
+
+    machine = fuzz._Machine(lambda text: [text], crashes, rule_ids, crash_case)
+    monkeypatch.setattr(fuzz, "MACHINES", {"neuron": machine})

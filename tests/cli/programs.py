@@ -62,3 +62,6 @@ def _accumulating(command: int) -> bytes:
 
 #: Accumulates after an idle command: runs, with a warning.
 WARNED = _accumulating(0) + _accumulating(2)
+
+#: A program of the PTO machine that leaves a tile of 32x4 bytes on U.
+PTO = "TGPR2T <Row=32, Col=4, U8>, a0, zero, zero, zero, ->U<128B>\n"

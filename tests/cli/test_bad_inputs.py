@@ -132,7 +132,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "fuzz: generation": (["fuzz", "-g", "sundae"], "'sunda'"),
     "fuzz: machine": (["fuzz", "--machine", "nueron"], "'neuron'"),
     "fuzz: seed": (["fuzz", "--seed", "-1"], "seed"),
-    "fuzz: no folder": (["fuzz", "--save", "nowhere", "-n", "10"], "no folder"),
+    "fuzz: no folder": (["fuzz", "--save", "no/where", "-n", "10"], "no folder"),
 }
 
 

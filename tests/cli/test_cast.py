@@ -6,6 +6,7 @@ import contextlib
 import json
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,6 +100,37 @@ def test_options_after_negative_numbers_are_options(lanewise: Command) -> None:
     values = _results(lanewise, "-1.5", "-.5", "-inf", "-nan", "--from", "FP32", "--to", "FP16")
     assert [value["value"] for value in values] == ["-1.5", "-0.5", "-inf", "-NaN"]
     lanewise("cast", "-x", "--from", "FP32", "--to", "FP16").assert_refused()
+
+
+@pytest.mark.parametrize("name", ["-1.txt", "-inf", "-.5", "-nan.json", "-0x1p3"])
+@pytest.mark.parametrize("option", ["-o", "--output"])
+def test_the_value_of_an_option_may_look_like_a_number(
+    option: str, name: str, lanewise: Command
+) -> None:
+    for arguments in (("-1", option, name, "-2.5"), (option, name, "-1", "--", "-2.5")):
+        types = ("--from", "FP32", "--to", "FP16")
+        outcome = lanewise("cast", *types, *arguments)
+        assert (outcome.status, outcome.out, outcome.err) == (0, "", "")
+        assert [path.name for path in Path().iterdir()] == [name]
+        text = Path(name).read_text()
+        assert text.startswith("-1 as FP32: -1,")
+        assert "-2.5 as FP32: -2.5," in text
+    outcome = lanewise("cast", "1", "--from", "FP32", "--to", "-1.5")
+    outcome.assert_refused()
+    assert "unknown type '-1.5'" in outcome.err
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_too_many_bits_are_refused_however_many(name: str, lanewise: Command) -> None:
+    container = FORMATS[name].container
+    targets = ("--from", name, "--to", "FP32")
+    for bits in (container + 1, 60, 64, 65, 128, 1000, 4000):
+        outcome = lanewise("cast", f"{1 << (max(bits, container + 1) - 1):#x}", *targets)
+        outcome.assert_refused()
+        assert f"which has {container} bits" in outcome.err
+        assert len(outcome.err) < 400
+    # Zeros in front are no bits too many.
+    assert lanewise("cast", "0x" + "0" * 40, *targets).status == 0
 
 
 def test_every_type_can_be_cast_from_and_to(lanewise: Command) -> None:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.cli import programs
 from tests.cli.conftest import Command
-
-from lanewise.check.neuron_fuzz import Crash, Tally, crash_case, rule_ids
-from lanewise.cli import fuzz as verb
 
 
 def test_a_run_without_crashes_exits_with_0(lanewise: Command) -> None:
@@ -36,18 +31,6 @@ def test_equal_seeds_give_equal_words(lanewise: Command) -> None:
     arguments = ("fuzz", "-n", "100", "-g", "trn3", "--seed", "3", "--json")
     first, second = (json.loads(lanewise(*arguments).out)["generations"] for _ in range(2))
     assert first == second
-
-
-@pytest.fixture
-def crashing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that chokes on one word."""
-
-    def fuzz(name: str, count: int, seed: int, **_: Any) -> Iterator[Tally]:
-        crash = Crash(programs.CAST.hex(), name, "isa", seed, "ZeroDivisionError: oh")
-        yield Tally(words=count, crashes=[crash])
-
-    machine = verb._Machine(lambda text: [text], fuzz, rule_ids, crash_case)
-    monkeypatch.setattr(verb, "MACHINES", {"neuron": machine})
 
 
 @pytest.mark.usefixtures("crashing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from tests.cli.conftest import Command
 from lanewise.cli.application import VERBS
 
 COMMAND = (sys.executable, "-m", "lanewise.cli")
+TYPES = ("--from", "FP32", "--to", "FP16")
 
 
 def _run(*arguments: str, stdin: bytes = b"", **environment: str) -> tuple[int, str, str]:
@@ -157,3 +160,61 @@ def test_tables_are_folded_to_a_terminal() -> None:
 
 def test_words_are_not_asked_of_a_terminal() -> None:
     assert "standard input is a terminal" in _on_a_terminal("run")
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "1000000000", "x"])
+def test_any_number_of_columns_shows_everything(columns: str) -> None:
+    shown = [
+        re.sub(r"\x1b\[\d*m", "", _on_a_terminal("cast", "1", *TYPES, COLUMNS=given))
+        for given in ("80", columns)
+    ]
+    # Lines are folded elsewhere, but every character is there.
+    assert Counter("".join(shown[0].split())) == Counter("".join(shown[1].split()))
+    assert len(shown[1]) < 4000
+
+
+def test_json_is_json_on_an_output_without_unicode() -> None:
+    environment = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    status, out, err = _run("explain", "--json", "nonzero_lanes", **environment)
+    assert (status, err) == (0, "")
+    assert json.loads(out) == json.loads(_run("explain", "--json", "nonzero_lanes")[1])
+    assert out.isascii()
+
+
+def test_help_does_not_need_docstrings() -> None:
+    """python -OO has none."""
+    script = (
+        "import sys; from lanewise.cli import main\n"
+        "for verb in sys.argv[1:]:\n"
+        "    main([*verb.split(), '--help'])"
+    )
+    verbs = [*VERBS, "", "cases check"]
+    shown = [
+        subprocess.run(
+            [sys.executable, *options, "-c", script, *verbs],
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for options in ((), ("-OO",))
+    ]
+    assert shown[0] == shown[1]
+    assert shown[0].count("Usage: ") == len(verbs)
+
+
+def test_output_to_a_descriptor_adds_to_what_is_there(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("before\n")
+    line = f"{sys.executable} -m lanewise.cli cast 1 {' '.join(TYPES)} -o /dev/stdout >> {log}"
+    subprocess.run(["sh", "-c", f"{line}; echo after >> {log}"], check=True)
+    lines = log.read_text().splitlines()
+    assert lines[0] == "before"
+    assert lines[1].startswith("1 as FP32")
+    assert lines[-1] == "after"
+
+
+def test_arrays_are_not_written_to_a_terminal(tmp_path: Path) -> None:
+    program = tmp_path / "ok.bin"
+    program.write_bytes(programs.CAST)
+    shown = _on_a_terminal("run", str(program), "--dump", "sbuf:0:4:FP32@/dev/stdout")
+    assert "binary is not written to a terminal" in shown

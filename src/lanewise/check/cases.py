@@ -7,6 +7,7 @@ case that cannot be read counts as failed and does not stop the rest.
 from __future__ import annotations
 
 import importlib
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -15,16 +16,15 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from lanewise.check.errors import CaseError
-from lanewise.errors import LanewiseError, UsageError
+from lanewise.errors import LanewiseError, UsageError, shown
 
 __all__ = ["CaseResult", "check_files", "check_text", "find_files"]
 
 # The module that parses and runs the cases of each machine.
 _MACHINES = {"neuron": "lanewise.check.neuron_cases", "pto": "lanewise.check.pto_cases"}
-_LARGEST_LINE = 64 << 20
+_LARGEST_CASE = 64 << 20
+_Source = tuple[str, bytes | OSError]
 _CHUNK = 64
 
 
@@ -89,36 +89,41 @@ def check_files(
             yield from results
 
 
-def _chunks(sources: Iterator[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
+def _chunks(sources: Iterator[_Source]) -> Iterator[list[_Source]]:
     while chunk := list(islice(sources, _CHUNK)):
         yield chunk
 
 
-def _sources(path: Path) -> Iterator[tuple[str, bytes]]:
+def _sources(path: Path) -> Iterator[tuple[str, bytes | OSError]]:
     """The raw cases of a file with their places; an unreadable file is one failing case."""
     try:
-        if path.name.endswith(".case.json"):
-            yield str(path), path.read_bytes()
-            return
-        with path.open("rb") as lines:
-            count = 0
-            for number, line in enumerate(lines, start=1):
+        with path.open("rb") as file:
+            if path.name.endswith(".case.json"):
+                yield str(path), file.read(_LARGEST_CASE + 1)
+                return
+            count = number = 0
+            while line := file.readline(_LARGEST_CASE + 1):
+                number += 1
                 if line.strip():
                     count += 1
                     yield f"{path}:{number}", line
+                if len(line) > _LARGEST_CASE:
+                    return  # the rest of such a line means nothing
         if not count:
             yield f"{path}:1", b""
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from error
+        yield str(path), error
 
 
-def _check_chunk(chunk: tuple[Sequence[tuple[str, bytes]], str]) -> list[CaseResult]:
+def _check_chunk(chunk: tuple[Sequence[_Source], str]) -> list[CaseResult]:
     sources, engine = chunk
     return [check_text(text, place, engine=engine) for place, text in sources]
 
 
-def check_text(text: bytes | str, place: str = "<text>", *, engine: str = "auto") -> CaseResult:
-    """Run one case given as JSON text. ``place`` names it in messages."""
+def check_text(
+    text: bytes | str | OSError, place: str = "<text>", *, engine: str = "auto"
+) -> CaseResult:
+    """Run one case given as JSON text (or why there is none). ``place`` names it in messages."""
     identity = place
     try:
         document = _document(text)
@@ -132,21 +137,41 @@ def check_text(text: bytes | str, place: str = "<text>", *, engine: str = "auto"
         differences = tuple(module.run_case(case, engine))
     except LanewiseError as error:
         differences = (f"cannot run: {error}",)
+    except Exception as error:  # one case that hits a mistake of ours must not stop the others
+        differences = (f"cannot run: {type(error).__name__}: {error}",)
     return CaseResult(identity, place, differences)
 
 
-def _document(text: bytes | str) -> dict[str, Any]:
-    if len(text) > _LARGEST_LINE:
-        raise CaseError(f"a case of {len(text)} bytes is too large (at most {_LARGEST_LINE})")
+def _document(text: bytes | str | OSError) -> dict[str, Any]:
+    """The JSON object of a case; CaseError for anything else, a key given twice included."""
+    if isinstance(text, OSError):
+        raise CaseError(f"the file cannot be read: {text.strerror or text}")
+    if len(text) > _LARGEST_CASE:
+        raise CaseError(f"a case of more than {_LARGEST_CASE} bytes is too large")
     if not text.strip():
         raise CaseError("the file holds no case")
     try:
-        document = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        decoded = text.decode("utf-8") if isinstance(text, bytes) else text
+        document = json.loads(decoded, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
         raise CaseError(f"not JSON: {error}") from error
     if not isinstance(document, dict):
         raise CaseError(f"expected an object, got {type(document).__name__} - at `$`")
     return document
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object's members; a key given twice would silently hide a value."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in members if names.count(name) > 1)
+        raise CaseError(f"the key {shown(twice)} is given twice in one object")
+    return members
+
+
+def _no_constant(name: str) -> Any:
+    raise CaseError(f"{name} is no JSON number")
 
 
 def _module(document: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
@@ -138,7 +139,9 @@ def _validate(case: NeuronCase) -> None:
     profile = _named("profile", lambda: Profile.named(case.profile))
     _named("profile_overrides", lambda: profile.with_(**case.profile_overrides))
     for name, register in case.registers.items():
-        if not (name.isdecimal() and int(name) < REGISTERS and 0 <= register < 1 << 32):
+        # One spelling a register, so that no two keys name the same.
+        named = re.fullmatch("0|[1-9][0-9]?", name) and int(name) < REGISTERS
+        if not (named and 0 <= register < 1 << 32):
             raise _fail(f"registers.{name}", f"expected registers 0..{REGISTERS - 1} of 32 bits")
     _validate_memory(case.memory, generation, "memory")
     _validate_memory(case.expect.memory, generation, "expect.memory")

@@ -93,18 +93,21 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+# Here and in every verb the help is no docstring: python -OO has none.
+@app.callback(
+    help="""A bit-exact model of predicated tensor instructions, and the tools around it.
+
+    Verbs read standard input where no file is named and write standard output where -o names
+    none. They exit with 0 when all is well, 1 when a check failed, 2 for bad input.
+    """,
+)
 def _overview(
     version: Annotated[
         bool,
         typer.Option("--version", help="Show the version and exit.", callback=_show_version),
     ] = False,
 ) -> None:
-    """A bit-exact model of predicated tensor instructions, and the tools around it.
-
-    Verbs read standard input where no file is named and write standard output where -o names
-    none. They exit with 0 when all is well, 1 when a check failed, 2 for bad input.
-    """
+    """What the options of the command itself do, they do by themselves."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -148,7 +151,9 @@ def _usage_message(error: Exception, message: str) -> str:
 
 
 def _complain(message: str) -> int:
-    line = "; ".join(part.strip() for part in message.splitlines() if part.strip())
+    from lanewise.cli.support.output import printable
+
+    line = "; ".join(printable(part.strip()) for part in message.splitlines() if part.strip())
     with contextlib.suppress(BrokenPipeError):
         print(f"lanewise: {line}", file=sys.stderr, flush=True)
     return _BAD_INPUT

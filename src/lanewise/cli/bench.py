@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lanewise.cli.support.files import check_target, written_file
 from lanewise.cli.support.options import (
     EngineOption,
     JsonOption,
@@ -16,7 +17,7 @@ from lanewise.cli.support.options import (
     shortened,
     slow_kernels_reason,
 )
-from lanewise.cli.support.output import Output, check_target, note, opened_output, written_file
+from lanewise.cli.support.output import Output, note, opened_output
 from lanewise.errors import UsageError
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)

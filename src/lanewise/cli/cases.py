@@ -20,12 +20,21 @@ from lanewise.kernels import engine_name
 app = typer.Typer(subcommand_metavar="VERB …", rich_markup_mode=None, add_completion=False)
 
 
-@app.callback()
+@app.callback(
+    help="Run case files (JSON Lines or .case.json), test vectors that models can exchange.",
+)
 def _overview() -> None:
-    """Run case files (JSON Lines or .case.json), test vectors that models can exchange."""
+    """Nothing to do; that it is there makes ``check`` a verb of its own."""
 
 
-@app.command(epilog="Example: lanewise cases check cases/ --jobs 2")
+@app.command(
+    help="""Run cases and print one line for each that fails.
+
+    A case that cannot be read counts as failed and does not stop the rest. Exits with 1 when any
+    failed.
+    """,
+    epilog="Example: lanewise cases check cases/ --jobs 2",
+)
 def check(
     *,
     paths: Annotated[
@@ -39,11 +48,6 @@ def check(
     ] = False,
     output: OutputOption = None,
 ) -> None:
-    """Run cases and print one line for each that fails.
-
-    A case that cannot be read counts as failed and does not stop the rest. Exits with 1 when any
-    failed.
-    """
     # Found out once, here: a worker that cannot find its kernels could only fail every case.
     kernels = engine_name(shortened(engine))
     processes = parse_count(jobs, "--jobs")
@@ -63,8 +67,10 @@ def check(
                 }
                 out.json(document)
             else:
-                # The place of a case that cannot be read is in front already, as its name.
-                story = "; ".join(result.differences).replace(f" {result.place}:", "", 1)
+                story = "; ".join(result.differences)
+                if result.id == result.place:
+                    # The place is in front already, for want of a name.
+                    story = story.replace(f" {result.place}:", "", 1)
                 out.line(f"{result.id}: {story}", "red")
         if as_json:
             out.json({"summary": {"passed": passed, "failed": failed}})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -11,6 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand
 
+from lanewise.cli.support.inputs import standard_input
 from lanewise.cli.support.numbers import (
     MINUS,
     NumberType,
@@ -54,9 +54,26 @@ class _Command(TyperCommand):
     """The verb, with negative numbers as arguments: -1.5 is no option here."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(
-            ctx, [MINUS + arg[1:] if _NEGATIVE.fullmatch(arg) else arg for arg in args]
-        )
+        takes_value = {
+            name
+            for option in self.get_params(ctx)
+            if option.param_type_name == "option" and not getattr(option, "is_flag", False)
+            for name in option.opts
+        }
+        protected: list[str] = []
+        is_value = False
+        for position, arg in enumerate(args):
+            if is_value:
+                protected.append(arg)
+                is_value = False
+            elif arg == "--":
+                # What follows is not taken for options anyway.
+                protected += args[position:]
+                break
+            else:
+                protected.append(MINUS + arg[1:] if _NEGATIVE.fullmatch(arg) else arg)
+                is_value = arg in takes_value
+        return super().parse_args(ctx, protected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +101,12 @@ class _Given:
 
 
 @app.command(
+    help="""Convert values between types and show every step.
+
+    A value passes through FP32 (the hub) and is rounded into the target. Types are Neuron dtypes
+    (FP32, BFLOAT16 or bf16, FP8_EXP4, INT8, …) or any number format; 'lanewise explain dtypes'
+    lists them. A number that the source type cannot hold is rounded into it first.
+    """,
     cls=_Command,
     epilog="Example: lanewise cast 3.3 -0.0 0x7f800001 --from FP32 --to BF16,FP8_EXP4,INT8",
 )
@@ -123,12 +146,6 @@ def cast(
     as_json: JsonOption = False,
     output: OutputOption = None,
 ) -> None:
-    """Convert values between types and show every step.
-
-    A value passes through FP32 (the hub) and is rounded into the target. Types are Neuron dtypes
-    (FP32, BFLOAT16 or bf16, FP8_EXP4, INT8, …) or any number format; 'lanewise explain dtypes'
-    lists them. A number that the source type cannot hold is rounded into it first.
-    """
     folded = machine.casefold()
     if folded not in _MACHINES:
         raise unknown_name("machine", shortened(machine), _MACHINES)
@@ -174,9 +191,7 @@ def _texts(values: list[str]) -> Iterator[str]:
         if value != "-":
             yield value.replace(MINUS, "-")
             continue
-        if sys.stdin is None or sys.stdin.isatty():
-            raise UsageError("standard input is a terminal: give values, or pipe a list in")
-        listed = sys.stdin.buffer.read(_LARGEST_LIST + 1)
+        listed = standard_input("give values, or pipe a list in").read(_LARGEST_LIST + 1)
         if len(listed) > _LARGEST_LIST:
             raise UsageError(f"standard input: more than {_LARGEST_LIST >> 20} MiB of values")
         try:
@@ -204,7 +219,7 @@ def _read(text: str, format: Format, *, as_value: bool) -> _Given:
         code = int(text, 16)
         if code >> format.container:
             raise UsageError(
-                f"{text} does not fit {format.name}, which has {format.container} bits "
+                f"{shortened(text)} does not fit {format.name}, which has {format.container} bits "
                 "(--value takes it as a number)"
             )
         return _Given(text, format, code, None)

@@ -57,8 +57,12 @@ class Finding:
 
 
 @app.command(
+    help="""Check words without running them: every broken rule of every word, then a summary.
+
+    Exits with 1 when a word is malformed or illegal in one of the generations.
+    """,
     epilog="Example: lanewise check program.bin --generation all   "
-    "(a word of an instruction that is not modelled has no rules here; it is counted apart)"
+    "(a word of an instruction that is not modelled has no rules here; it is counted apart)",
 )
 def check(
     *,
@@ -89,10 +93,6 @@ def check(
     ] = False,
     output: OutputOption = None,
 ) -> None:
-    """Check words without running them: every broken rule of every word, then a summary.
-
-    Exits with 1 when a word is malformed or illegal in one of the generations.
-    """
     paths = files or ["-"]
     if pto.is_pto(machine, *paths):
         from lanewise.cli.pto.check import Request

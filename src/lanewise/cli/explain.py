@@ -20,7 +20,10 @@ _ALONE: Final[dict[str, Source]] = {pto.NAME: pto.Alone}
 _LISTS: Final = ("instructions", "rules", "opcodes", "dtypes", "formats", "generations", "profile")
 
 
-@app.command(epilog="Example: lanewise explain same-dtype CopyPredicatedReduce fp8_exp4 0xe8")
+@app.command(
+    help="Explain things by name, from the descriptions that the model itself works with.",
+    epilog="Example: lanewise explain same-dtype CopyPredicatedReduce fp8_exp4 0xe8",
+)
 def explain(
     *,
     things: Annotated[
@@ -35,7 +38,6 @@ def explain(
     as_json: JsonOption = False,
     output: OutputOption = None,
 ) -> None:
-    """Explain things by name, from the descriptions that the model itself works with."""
     if not things:
         raise UsageError(f"name something to explain, or a list: {', '.join(_LISTS)}")
     sources = SOURCES

@@ -16,6 +16,7 @@ import typer
 
 from lanewise.check import neuron_fuzz
 from lanewise.check.neuron_fuzz import Crash, Tally
+from lanewise.cli.support.files import check_folder, written_file
 from lanewise.cli.support.options import (
     EngineOption,
     JobsOption,
@@ -24,7 +25,7 @@ from lanewise.cli.support.options import (
     parse_number,
     shortened,
 )
-from lanewise.cli.support.output import Output, check_target, opened_output, written_file
+from lanewise.cli.support.output import Output, opened_output
 from lanewise.cli.support.reports import plural
 from lanewise.errors import UsageError, unknown_name
 from lanewise.kernels import engine_name
@@ -59,7 +60,14 @@ MACHINES: Final[Mapping[str, _Machine]] = MappingProxyType(
 )
 
 
-@app.command(epilog="Example: lanewise fuzz --count 1000000 --generation mariana --jobs 2 --seed 1")
+@app.command(
+    help="""Put random, legal and damaged words through decoding, encoding, checking and running.
+
+    A word may be refused, but only with a verdict, and a refusal must change nothing. Whatever
+    else happens is shown with the word and the seed that repeats it; the exit status is 1 then.
+    """,
+    epilog="Example: lanewise fuzz --count 1000000 --generation mariana --jobs 2 --seed 1",
+)
 def fuzz(
     *,
     count: Annotated[
@@ -79,23 +87,20 @@ def fuzz(
     engine: EngineOption = "auto",
     save: Annotated[
         str | None,
-        typer.Option("--save", metavar="DIR", help="Write each crash as a case file there."),
+        typer.Option(
+            "--save", metavar="DIR", help="Write each crash as a case file there; made if new."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON for machines.")] = False,
     output: OutputOption = None,
 ) -> None:
-    """Put random, legal and damaged words through decoding, encoding, checking and running.
-
-    A word may be refused, but only with a verdict, and a refusal must change nothing. Whatever
-    else happens is shown with the word and the seed that repeats it; the exit status is 1 then.
-    """
     chosen = MACHINES.get(machine.casefold())
     if chosen is None and machine.casefold() != "pto":
         raise unknown_name("machine", shortened(machine), (*MACHINES, "pto"))
     words, processes = parse_count(count, "--count"), parse_count(jobs, "--jobs")
     start = _seed(seed)
     if save is not None:
-        check_target(os.path.join(save, "x"))
+        check_folder(save)
     if chosen is None:
         from lanewise.cli.pto.fuzz import Request
         from lanewise.cli.pto.fuzz import fuzz as fuzz_pto
@@ -162,6 +167,7 @@ def _show_progress(name: str, words: int, count: int) -> None:
 
 def _save(machine: _Machine, crash: Crash, folder: Path) -> str:
     case = machine.crash_case(crash)
+    folder.mkdir(exist_ok=True)
     path = str(folder / f"{crash.generation}-{crash.word[:2]}-{crash.word[-16:]}.case.json")
     with written_file(path) as stream:
         stream.write(case.encode())

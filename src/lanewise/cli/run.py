@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from lanewise.cli import pto
+from lanewise.cli.support.files import check_distinct
 from lanewise.cli.support.inputs import read_program
 from lanewise.cli.support.options import (
     EngineOption,
@@ -44,8 +45,13 @@ _COLUMNS = 8
 
 
 @app.command(
+    help="""Run a program and report: verdict, what ran, warnings, and why a word was refused.
+
+    Exits with 1 when a word is malformed, illegal or faults. What came before it has run, what
+    comes after has not; nothing is dumped then.
+    """,
     epilog="Example: lanewise run program.bin -g mariana --set fp8_exp4=fn "
-    "--load x.npy@sbuf:0+0x100:FP32 --dump sbuf:0+0x200:4x16:FP8_EXP4"
+    "--load x.npy@sbuf:0+0x100:FP32 --dump sbuf:0+0x200:4x16:FP8_EXP4",
 )
 def run(
     *,
@@ -97,11 +103,6 @@ def run(
     as_json: JsonOption = False,
     output: OutputOption = None,
 ) -> None:
-    """Run a program and report: verdict, what ran, warnings, and why a word was refused.
-
-    Exits with 1 when a word is malformed, illegal or faults. What came before it has run, what
-    comes after has not; nothing is dumped then.
-    """
     if pto.is_pto(machine, program):
         from lanewise.cli.pto.run import Request
         from lanewise.cli.pto.run import run as run_pto
@@ -120,6 +121,7 @@ def run(
         _set_register(core, text)
     for dump in wanted_dumps:
         dump.check(core)
+    check_distinct([output, *(dump.file for dump in wanted_dumps)])
     for load in wanted_loads:
         load.apply(core)
     words = read_program(program, WORD_BYTES)

@@ -87,8 +87,8 @@ class NeuronCore:
         engine: str = "auto",
         threads: int | None = None,
     ) -> None:
-        self.generation = find_generation(generation)
-        self.profile = Profile.named(profile)
+        self._generation = find_generation(generation)
+        self._profile = Profile.named(profile)
         self.engine = engine_name(engine)
         self.kernels = select_engine(self.engine)
         #: What is attached, in order.
@@ -122,6 +122,27 @@ class NeuronCore:
     def threads(self, threads: int) -> None:
         self._threads = _threads(threads)
         self.setting = object()
+
+    def __getstate__(self) -> dict[str, object]:
+        """What a copy needs: kernels and plans are found again."""
+        kept = dict(self.__dict__)
+        del kept["kernels"], kept["_plans"]
+        return kept
+
+    def __setstate__(self, kept: dict[str, object]) -> None:
+        self.__dict__.update(kept)
+        self.kernels = select_engine(self.engine)
+        self._plans = {}
+
+    @property
+    def generation(self) -> Generation:
+        """The generation, for the life of the core."""
+        return self._generation
+
+    @property
+    def profile(self) -> Profile:
+        """The decisions on open points, for the life of the core."""
+        return self._profile
 
     @property
     def sbuf(self) -> Memory:
@@ -169,10 +190,9 @@ class NeuronCore:
                 for word, engine in words_of(program):
                     self._step(word, engine, tally)
         except VerdictError as error:
+            report = error.report = self._report(tally, error)
             for observer in self.observers:
                 observer.refused(self, tally.index, error)
-            report = self._report(tally, error)
-            error.report = report
             return report
         return self._report(tally, None)
 

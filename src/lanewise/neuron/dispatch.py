@@ -8,7 +8,12 @@ from __future__ import annotations
 from lanewise.errors import UsageError
 from lanewise.model import BrokenRule, MalformedWord
 from lanewise.neuron.generation import Generation, find_generation
-from lanewise.neuron.instruction import WORD_BYTES, Instruction, Unmodelled
+from lanewise.neuron.instruction import (
+    WORD_BYTES,
+    Instruction,
+    Unmodelled,
+    check_engine_name,
+)
 from lanewise.neuron.instructions import BY_OPCODE
 from lanewise.neuron.legality import Check
 from lanewise.neuron.profile import Profile
@@ -69,6 +74,8 @@ def check(
         word = word.to_bytes()
     instruction = decode(word, generation)
     if isinstance(instruction, Unmodelled):
+        if engine is not None:
+            check_engine_name(engine)
         return ()
     return Check(
         instruction, generation, Profile.named(profile), instruction.check_engine(engine)

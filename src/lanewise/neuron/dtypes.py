@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from lanewise.errors import unknown_name
+from lanewise.errors import UsageError, shown, unknown_name, whole_number
 from lanewise.formats import FORMATS, Format, encode, fp32r, infinity, nan, zero
 from lanewise.neuron.generation import Generation
 from lanewise.neuron.profile import Profile
@@ -114,7 +114,7 @@ _ALIASES: Mapping[str, Dtype] = MappingProxyType(
 
 def find_dtype(name: str | int) -> Dtype:
     """The dtype of that name, common alias or code; UsageError with near misses."""
-    if isinstance(name, int) and name in _SIZES:
+    if isinstance(name, int) and not isinstance(name, bool) and name in _SIZES:
         return Dtype(name)
     by_name = {dtype.name.casefold(): dtype for dtype in Dtype if dtype in _SIZES} | dict(_ALIASES)
     found = by_name.get(str(name).casefold())
@@ -135,6 +135,15 @@ def dtype_names(generation: Generation | None = None) -> Mapping[int, str]:
     )
 
 
+def _plain_number(number: object) -> int | float:
+    """A NumPy scalar or other real number as Python's own."""
+    if hasattr(number, "__index__"):
+        return whole_number("a scalar", number)
+    if isinstance(number, (str, bytes, complex)) or not hasattr(number, "__float__"):
+        raise UsageError(f"a scalar must be a number, not {shown(number)}")
+    return float(number)
+
+
 def scalar_bits(number: float | Fraction, dtype: str | int, profile: Profile | None = None) -> int:
     """The code of a number in a dtype, for the scalar of a word (``0xff80`` for -inf in BFLOAT16).
 
@@ -142,6 +151,8 @@ def scalar_bits(number: float | Fraction, dtype: str | int, profile: Profile | N
     """
     profile = Profile.ISA if profile is None else profile
     target = number_format(find_dtype(dtype), profile)
+    if not isinstance(number, (int, float, Fraction)):
+        number = _plain_number(number)
     if isinstance(number, float) and not math.isfinite(number):
         negative = math.copysign(1.0, number) < 0
         value = nan(negative) if math.isnan(number) else infinity(negative)

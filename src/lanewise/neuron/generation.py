@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from lanewise.errors import UsageError, unknown_name
+from lanewise.errors import UsageError, unknown_name, whole_number
 
 Space = Literal["sbuf", "psum"]
 
@@ -79,6 +79,8 @@ class Generation:
         """The direct address of a byte; UsageError when there is no such byte."""
         if space not in ("sbuf", "psum"):
             raise unknown_name("memory space", space, ("sbuf", "psum"))
+        partition = whole_number("partition", partition)
+        offset = whole_number("offset", offset)
         limit = self.sbuf_bytes if space == "sbuf" else self.psum_bytes
         if not limit:
             raise UsageError(f"{self.name} has no PSUM")

@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 WORD_BYTES = 64
 
 
+ENGINES = ("pool", "act", "dve")
+
+
+def check_engine_name(engine: object) -> str:
+    """The engine's name in lower case; UsageError when there is no such engine."""
+    folded = engine.casefold() if isinstance(engine, str) else engine
+    if folded not in ENGINES:
+        raise unknown_name("engine", engine, ENGINES)
+    return str(folded)
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """An instruction at work on lane 0: a word, and what is there before and after it.
@@ -116,9 +127,7 @@ class Instruction(InstructionWord, partial=True):
         """The engine a word runs on: the default, or the one named if it can run the word."""
         if engine is None:
             return cls.engines[0]
-        folded = str(engine).casefold()
-        if folded not in ("pool", "act", "dve"):
-            raise unknown_name("engine", engine, ("pool", "act", "dve"))
+        folded = check_engine_name(engine)
         if folded not in cls.engines:
             raise UsageError(f"{cls.name} runs on {', '.join(cls.engines)}, not on {engine}")
         return folded

@@ -5,13 +5,14 @@ Untouched memory costs nothing: the pages of a new memory are only taken when wr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lanewise.errors import UsageError
+from lanewise.errors import UsageError, shown, whole_number
 from lanewise.formats import FORMATS
 from lanewise.kernels import reference
 from lanewise.neuron.dtypes import CODE_TYPES, Dtype, find_dtype, number_format
@@ -39,6 +40,18 @@ _SAME_BITS = {
     Dtype.FP8_EXP4: {"float8_e4m3", "float8_e4m3fn"},
     Dtype.FP8_EXP5: {"float8_e5m2"},
 }
+
+
+def _extents(shape: object) -> tuple[int, ...]:
+    """A shape as plain ints; one number stands for one axis."""
+    if hasattr(shape, "__index__"):
+        shape = (shape,)
+    if isinstance(shape, (str, bytes)) or not isinstance(shape, Iterable):
+        raise UsageError(f"a shape is a whole number or a tuple of them, not {shown(shape)}")
+    extents = tuple(whole_number("each extent of a shape", extent) for extent in shape)
+    if any(extent < 0 for extent in extents):
+        raise UsageError(f"a shape has no negative extents, not {extents}")
+    return extents
 
 
 class Memory:
@@ -100,7 +113,7 @@ class Memory:
         Comes as the NumPy type of the dtype where there is one (FP32, FP16, integers), else as
         unsigned codes (BFLOAT16, FP8).
         """
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        shape = _extents(shape)
         rows = self.read_tile(offset, shape, dtype, start_partition=partition, partitions=1)
         return rows.reshape(shape)
 
@@ -138,11 +151,13 @@ class Memory:
 
         The result has shape [partitions, *shape]; its type as in :meth:`read`.
         """
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        shape = _extents(shape)
+        start_partition = whole_number("partition", start_partition)
+        offset = whole_number("offset", offset)
         code = find_dtype(dtype)
-        if any(extent < 0 for extent in shape):
-            raise UsageError(f"a shape has no negative extents, not {shape}")
-        rows = PARTITIONS - start_partition if partitions is None else partitions
+        rows = PARTITIONS - start_partition
+        if partitions is not None:
+            rows = whole_number("partitions", partitions)
         count = prod(shape)
         carrier = CODE_TYPES[code.size]
         self._check_range(start_partition, rows, offset, count * code.size, code.size)
@@ -168,8 +183,8 @@ class Memory:
         if convert:
             if given.dtype.kind not in "fiub" or dtype.size == 8:
                 raise UsageError(f"only numbers convert to {dtype}, not {given.dtype}")
-            # A number past FP32 is an infinity there, which is no cause for a warning.
-            with np.errstate(over="ignore"):
+            # A number past FP32 is an infinity there, a signalling NaN a quiet one: no warnings.
+            with np.errstate(over="ignore", invalid="ignore"):
                 hub = np.ascontiguousarray(given, dtype="<f4").view("<u4")
             if dtype == Dtype.FP32:
                 return hub
@@ -192,6 +207,8 @@ class Memory:
         self, partition: int, rows: int, offset: int, codes: NDArray[Any]
     ) -> NDArray[np.uint8]:
         """The bytes that ``codes`` [rows, n] will fill."""
+        partition = whole_number("partition", partition)
+        offset = whole_number("offset", offset)
         size = codes.itemsize * codes.shape[-1]
         self._check_range(partition, rows, offset, size, codes.itemsize)
         return self.data[partition : partition + rows, offset : offset + size]

@@ -8,12 +8,13 @@ the device; :meth:`Profile.with_` overrides single fields.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from lanewise.errors import UsageError, unknown_name
+from lanewise.errors import UsageError, shown, unknown_name
 from lanewise.formats import ConversionPolicy
 
 
@@ -121,7 +122,7 @@ class Profile:
             if type(value) is not type(spec.default) or value not in choices:
                 if spec.name == "fp32r_mantissa_bits":
                     raise UsageError(
-                        f"profile field 'fp32r_mantissa_bits' must be 1..22, not {value!r}"
+                        f"profile field 'fp32r_mantissa_bits' must be 1..22, not {shown(value)}"
                     )
                 raise unknown_name(f"value for profile field {spec.name!r}", value, choices)
 
@@ -148,7 +149,8 @@ class Profile:
         """The value that ``text`` gives for field ``name`` (numbers for the numeric field)."""
         for spec in dataclasses.fields(cls):
             if spec.name == name:
-                return int(text) if isinstance(spec.default, int) and text.isdecimal() else text
+                is_number = isinstance(spec.default, int) and re.fullmatch("[0-9]{1,4}", text)
+                return int(text) if is_number else text
         raise unknown_name("profile field", name, [spec.name for spec in dataclasses.fields(cls)])
 
     @property

@@ -5,17 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lanewise.errors import UsageError
+from lanewise.errors import UsageError, shown
 from lanewise.neuron.dispatch import AnyInstruction
-from lanewise.neuron.instruction import WORD_BYTES, Instruction, Unmodelled
+from lanewise.neuron.instruction import (
+    WORD_BYTES,
+    Instruction,
+    Unmodelled,
+    check_engine_name,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """A word for a named engine, where its instruction can run on several."""
+    """A word for a named engine, where its instruction can run on several.
+
+    UsageError when ``word`` is no word or ``engine`` no engine.
+    """
 
     word: bytes | AnyInstruction
     engine: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.word, (bytes, bytearray, memoryview, Instruction, Unmodelled)):
+            raise UsageError(
+                f"an engine is named for an instruction or its bytes, not for {shown(self.word)}"
+            )
+        check_engine_name(self.engine)
 
 
 #: A word and the engine named for it, if any.

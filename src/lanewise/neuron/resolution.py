@@ -7,6 +7,7 @@ Every register is resolved and checked, whether the result needs it or not.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ from lanewise.neuron.state import CoreState
 from lanewise.neuron.words import Address, Immediate, Indirect, Operand
 
 Scalar = int | Walk
+
+#: Most elements, over all lanes, that an operand may walk: twice what the largest memory holds.
+MOST_ELEMENTS = 1 << 27
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Resolver:
         operands = self._word.operands()
         for name in operands:
             self._refuse_register_shape(name)
+            self._refuse_endless_walk(name)
         starts = {name: self._start(name, field) for name, field in operands.items()}
         scalars = {
             name: self._scalar(name, field) for name, field in self._word.immediates().items()
@@ -81,6 +86,18 @@ class Resolver:
                 "not-modelled",
                 f"{self._word.name}: {name} has its shape in a register, and where such a shape "
                 "lies is documented nowhere; give step and num in the word",
+            )
+
+    def _refuse_endless_walk(self, name: str) -> None:
+        """Legal walks with step 0 can name far more elements than any memory holds."""
+        pattern = getattr(self._word, name)
+        count = pattern.num_elem if isinstance(pattern, Indirect) else prod(pattern.num)
+        if count * self._channels > MOST_ELEMENTS:
+            raise MachineFault(
+                "not-modelled",
+                f"{self._word.name}: {name} walks {count} elements in each of {self._channels} "
+                f"lanes; this model runs words of up to {MOST_ELEMENTS} elements in all lanes "
+                "(a walk that names no place twice always fits)",
             )
 
     def _start(self, name: str, field: Operand) -> tuple[Place, Place]:

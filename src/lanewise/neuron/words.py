@@ -306,9 +306,12 @@ class Operand(Part[Tensor]):
         if isinstance(value, Tensor) and not isinstance(value, self.word_type):
             value = self._narrowed(value)
         if isinstance(value, Indirect) and self.indirect_type is not None:
-            if int(value) >> self.width:
-                raise self.refuse(value, f"an {self.indirect_type.__name__}")
+            # The mode bits alone tell the two forms of the union apart when the word is read.
+            if int(value) >> self.width or not value.index.is_indirect:
+                raise self.refuse(value, f"an {self.indirect_type.__name__} with index mode 1")
             return int(value)
+        if isinstance(value, Tensor) and self.allows_indirect and value.start.is_indirect:
+            raise self.refuse(value, "a tensor with start mode 0, 2 or 3, or an indirect pattern")
         return super().to_raw(value)
 
     def _narrowed(self, value: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
-from lanewise.errors import UsageError
+from lanewise.errors import UsageError, shown
 from lanewise.words.bits import BitRange
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Field(Generic[T]):
     def refuse(self, value: object, expected: str) -> FieldValueError:
         """The error for a ``value`` this field cannot hold."""
         return FieldValueError(
-            f"field {self.name!r} ({self.place}) must be {expected}, not {value!r}"
+            f"field {self.name!r} ({self.place}) must be {expected}, not {shown(value)}"
         )
 
     def _whole_number(self, value: object) -> int:
@@ -290,8 +290,6 @@ class Part(Field[WordT]):
         return self.word_type.from_bits(raw)
 
     def to_raw(self, value: object) -> int:
-        if isinstance(value, Mapping):
-            value = self.word_type(**value)
         if not isinstance(value, self.word_type):
             raise self.refuse(value, f"a {self.word_type.__name__}")
         return int(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -99,10 +99,14 @@ class Word:
 
     @classmethod
     def _assign(cls, word_bits: int, values: dict[str, object]) -> int:
-        for name, value in values.items():
+        for name, given in values.items():
+            value = given
             field = cls.fields.get(name)
             if field is None:
                 raise unknown_name(f"field of {cls.__name__}", name, cls.fields)
+            if isinstance(field, Part) and isinstance(value, Mapping):
+                # Some of a part's fields: the others stay as they are in this word.
+                value = field.from_raw(field.extract(word_bits)).replace(**value)
             word_bits = field.insert(word_bits, field.to_raw(value))
         return word_bits
 

@@ -7,7 +7,6 @@ completeness, forms, types and attributes. What depends on tiles and registers n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from lanewise.cli.pto.program import build_profile, read_words
 from lanewise.cli.support.inputs import shown_name
 from lanewise.cli.support.output import Output, opened_output
 from lanewise.cli.support.reports import plural
-from lanewise.pto import PtoFault, PtoProfile
+from lanewise.pto import PtoFault
 from lanewise.pto.checking import BundleFinding, check_program
 
 
@@ -33,11 +32,13 @@ class Request:
 def check(request: Request) -> bool:
     """Check the programs and report; whether all of their bundles are legal."""
     profile = build_profile(request.overrides)
+    # All are read before anything is said, so that a bad one is the only thing that is.
+    programs = [(path, read_words(path)) for path in request.files]
     counts: Counter[str] = Counter()
     rules: Counter[str] = Counter()
     with opened_output(request.output) as out:
-        for path in request.files:
-            for finding in _findings(path, profile):
+        for path, words in programs:
+            for finding in check_program(words, profile):
                 fault = finding.fault
                 counts["ok" if fault is None else str(fault.kind)] += 1
                 if fault is not None:
@@ -54,10 +55,6 @@ def check(request: Request) -> bool:
             parts = [f"{number} {kind}" for kind, number in counts.most_common()]
             out.line(f"{plural(counts.total(), 'bundle')}: {', '.join(parts) or 'none'}")
     return set(counts) <= {"ok"}
-
-
-def _findings(path: str, profile: PtoProfile) -> Iterator[BundleFinding]:
-    return check_program(read_words(path), profile)
 
 
 def _document(path: str, finding: BundleFinding) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from lanewise.check.pto_fuzz import FuzzReport, fuzz_bundles
-from lanewise.cli.support.output import opened_output, written_file
+from lanewise.cli.support.files import written_file
+from lanewise.cli.support.output import opened_output
 from lanewise.cli.support.reports import plural
 from lanewise.pto.assembly import disassemble
 from lanewise.pto.rules import RULES
@@ -95,6 +96,7 @@ def _reports(request: Request) -> Iterator[FuzzReport]:
 
 def _save(folder: Path, failure: tuple[int, tuple[str, ...], str]) -> str:
     seed, words, problem = failure
+    folder.mkdir(exist_ok=True)
     path = str(folder / f"pto-{seed:x}-{''.join(words)[-16:]}.pto")
     text = "".join(f"; {line}\n" for line in (f"block seed {seed}", *problem.splitlines()))
     with written_file(path) as stream:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +10,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lanewise.cli.support.files import check_target, write_files
 from lanewise.cli.support.options import parse_number
-from lanewise.cli.support.output import Output, check_target, written_file
-from lanewise.cli.support.placement import about, read_array
+from lanewise.cli.support.output import Output
+from lanewise.cli.support.placement import about, array_file, read_array
 from lanewise.errors import UsageError
 from lanewise.pto import DataType, Hand, Kind, Layout, PtoCore, Tile, TileName
 
@@ -109,7 +109,7 @@ class Dump:
             if at and not file:
                 raise UsageError(f"expected {DUMP_FORM}, for example T#1@result.npy")
             if file:
-                check_target(file)
+                check_target(file, binary=True)
             return cls(text, TileName.parse(name), file or None)
 
     def read(self, core: PtoCore, pe: int) -> Tile:
@@ -130,13 +130,9 @@ class Dump:
 
 def write_dumps(dumps: Sequence[Dump], core: PtoCore, pe: int) -> None:
     """Write the dumps that name a file: all of them, or none when one cannot be written."""
-    with contextlib.ExitStack() as files:
-        for dump in dumps:
-            if dump.file is not None:
-                array = dump.array(core, pe)
-                stream = files.enter_context(written_file(dump.file))
-                np.lib.format.write_array(stream, array, allow_pickle=False)
-                stream.flush()
+    write_files(
+        [(dump.file, array_file(dump.array(core, pe))) for dump in dumps if dump.file is not None]
+    )
 
 
 def title(name: TileName, tile: Tile) -> str:

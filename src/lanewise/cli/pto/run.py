@@ -8,6 +8,7 @@ from typing import Any
 
 from lanewise.cli.pto.placement import Dump, Load, show_tile, title, write_dumps
 from lanewise.cli.pto.program import build_profile, read_words
+from lanewise.cli.support.files import check_distinct
 from lanewise.cli.support.options import parse_number, shortened
 from lanewise.cli.support.output import Output, opened_output
 from lanewise.cli.support.reports import STYLES, plural
@@ -39,6 +40,7 @@ def run(request: Request) -> bool:
         raise UsageError(f"--pe must be 0..{PE_COUNT - 1}, not {chosen}")
     loads = [Load.parse(text) for text in request.loads]
     dumps = [Dump.parse(text) for text in request.dumps]
+    check_distinct([request.output, *(dump.file for dump in dumps)])
     core = PtoCore(profile=build_profile(request.overrides))
     for text in request.registers:
         _set_register(core, text, chosen)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import IO, Final
 
 from lanewise.errors import UsageError
@@ -41,9 +42,21 @@ def word_pieces(path: str, word_bytes: int) -> Iterator[bytes]:
 
 
 def check_input(path: str, word_bytes: int) -> None:
-    """UsageError for a file that :func:`word_pieces` would refuse before its first piece."""
-    if path != STDIN:
+    """UsageError for a file that :func:`word_pieces` would refuse before its first piece.
+
+    A pipe or device gives its content once, so that it is left alone until it is read.
+    """
+    if path != STDIN and not is_stream(path):
         next(word_pieces(path, word_bytes), None)
+
+
+def is_stream(path: str) -> bool:
+    """Whether ``path`` is there and neither a regular file nor a folder."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def read_program(path: str, word_bytes: int) -> bytes:
@@ -58,39 +71,29 @@ def read_program(path: str, word_bytes: int) -> bytes:
     return bytes(content)
 
 
-def _opened(path: str, name: str) -> IO[bytes]:
+def standard_input(instead: str) -> IO[bytes]:
+    """The bytes of standard input; UsageError with ``instead`` when nothing can come from there."""
+    if sys.stdin is None:
+        raise UsageError(f"standard input is closed: {instead}")
+    if sys.stdin.isatty():
+        raise UsageError(f"standard input is a terminal: {instead}")
+    return sys.stdin.buffer
+
+
+def _opened(path: str, name: str) -> AbstractContextManager[IO[bytes]]:
     if path == STDIN:
-        if sys.stdin is None or sys.stdin.isatty():
-            raise UsageError("standard input is a terminal: name a file, or pipe one in")
-        # A second handle, so that leaving the with block does not close standard input.
-        return _Borrowed(sys.stdin.buffer)  # type: ignore[return-value]
+        # Leaving the with block does not close standard input.
+        return nullcontext(standard_input("name a file, or pipe one in"))
     if os.path.isdir(path):
         raise UsageError(f"{name}: is a folder; give a file of words")
     return open(path, "rb")
 
 
-class _Borrowed:
-    """A stream that stays open when its user is done."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-
-    def read(self, size: int) -> bytes:
-        """What is there now, so that words are answered as they come through a pipe."""
-        read1 = getattr(self._stream, "read1", self._stream.read)
-        piece: bytes = read1(size)
-        return piece
-
-    def __enter__(self) -> _Borrowed:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
 def _pieces(stream: IO[bytes], name: str, word_bytes: int) -> Iterator[bytes]:
     total, rest = 0, b""
-    while block := stream.read(_CHUNK):
+    # What is there now, so that words are answered as they come through a pipe.
+    read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+    while block := read(_CHUNK):
         total += len(block)
         block = rest + block
         whole = len(block) - len(block) % word_bytes

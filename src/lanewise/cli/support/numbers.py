@@ -29,7 +29,7 @@ _HEX_FLOAT: Final = re.compile(
     r"0x(?P<whole>[0-9a-f]*)(?:\.(?P<part>[0-9a-f]*))?(?:p(?P<exponent>[+-]?\d{1,5}))?",
     re.ASCII | re.IGNORECASE,
 )
-_BITS: Final = re.compile(r"0x[0-9a-f]{1,16}", re.ASCII | re.IGNORECASE)
+_BITS: Final = re.compile(r"0x[0-9a-f]+", re.ASCII | re.IGNORECASE)
 _LONGEST: Final = 400
 MINUS: Final = "\N{MINUS SIGN}"
 

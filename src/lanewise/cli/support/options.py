@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from lanewise.cli.support.files import STDOUT, check_target
 from lanewise.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -40,16 +41,33 @@ SurfaceOption = Annotated[
     typer.Option(
         "--surface",
         metavar="NAME",
-        help="The NeuronCore engine (pool, act or dve) for every word that can run on several; "
-        "changes what is legal, never a result.",
+        help="Send each word to this engine of the NeuronCore (pool, act or dve) if its "
+        "instruction can run there. Without it, and for all other words, the instruction's own "
+        "first engine is taken, which 'lanewise explain' lists. A few rules differ from engine "
+        "to engine, such as pool reading no PSUM; results never do.",
     ),
 ]
 # Numbers are texts to the option parser, so that a mistake is told in lanewise's own words.
 JobsOption = Annotated[str, typer.Option("--jobs", "-j", metavar="N", help="Processes.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON for machines.")]
+
+
+def _check_output(path: str | None) -> str | None:
+    """Refuses a file that cannot be written while there is no work to lose."""
+    if path is not None and path != STDOUT:
+        check_target(path)
+    return path
+
+
 OutputOption = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file."),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the result to a file.",
+        callback=_check_output,
+    ),
 ]
 
 SURFACES: Final = ("pool", "act", "dve")

@@ -1,35 +1,42 @@
-"""Writing: text for people, JSON for machines, to standard output or to a file.
-
-A file appears when it is complete: it is written beside its place and renamed.
-"""
+"""Writing: text for people, JSON for machines, to standard output or to a file."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import json
-import os
+import re
+import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from lanewise.errors import UsageError
+from lanewise.cli.support.files import STDOUT, written_file
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+# Controls, and what turns a line's direction round or ends it: they would move the cursor, pass
+# for lines of lanewise's own, or hide what is there.
+_UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_NARROWEST, _WIDEST = 40, 1000
+
+
+def printable(text: str) -> str:
+    """``text`` on one line, characters that are not for the eye as escapes: \\n, \\x1b."""
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class Output:
     """Where a verb's result goes. Colour and folding are for terminals only."""
 
-    def __init__(self, stream: IO[str]) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._console = _terminal_console(stream)
 
     def line(self, text: str = "", style: str = "") -> None:
-        """One line, as it is; ``style`` is for terminals with colour."""
+        """One line; ``style`` is for terminals with colour."""
+        text = printable(text)
         if self._console is not None and style:
             self._console.print(text, style=style, soft_wrap=True)
         else:
@@ -37,7 +44,9 @@ class Output:
 
     def json(self, document: Any) -> None:
         """One line of JSON."""
-        print(json.dumps(document, ensure_ascii=False), file=self._stream)
+        # What the stream cannot hold must become an escape of JSON's, not of Python's.
+        narrow = (self._stream.encoding or "").casefold().replace("-", "") != "utf8"
+        print(json.dumps(document, ensure_ascii=narrow), file=self._stream)
 
     def table(
         self,
@@ -48,7 +57,7 @@ class Output:
         right: Sequence[int] = (),
     ) -> None:
         """Aligned columns; ``right`` lists the columns that are aligned to the right."""
-        body = [list(row) for row in rows]
+        body = [list(map(printable, row)) for row in rows]
         if self._console is not None:
             self._fold_table(self._console, body, header, indent, right)
             return
@@ -85,65 +94,34 @@ class Output:
             )
         for row in body:
             table.add_row(*map(Text, row))
-        console.print(Padding(table, (0, 0, 0, indent)))
+        console.print(Padding(table, (0, 0, 0, indent), expand=False))
 
 
-def _terminal_console(stream: IO[str]) -> Console | None:
+def _terminal_console(stream: TextIO) -> Console | None:
     """Rich's console for a terminal; None for anything else, where plain text is quicker."""
     if not stream.isatty():
         return None
     from rich.console import Console
 
-    return Console(file=stream, markup=False, highlight=False, emoji=False)
+    # COLUMNS=0 asks for the terminal's own width, and a table needs some room whatever it says.
+    width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
+    return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
 
 
 @contextlib.contextmanager
 def opened_output(path: str | None) -> Iterator[Output]:
     """The output to ``path``, or to standard output for None and ``-``."""
-    if path is None or path == "-":
+    if path is None or path == STDOUT:
         yield Output(sys.stdout)
         return
     with written_file(path) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
+        # Names of files may hold bytes that are no text, here as on standard output.
+        text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="\n")
         yield Output(text)
         text.flush()
         text.detach()
 
 
-@contextlib.contextmanager
-def written_file(path: str) -> Iterator[IO[bytes]]:
-    """A binary file that is at ``path`` once the block ends well, and nowhere if it does not."""
-    target = check_target(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-        # mkstemp makes files for their owner only; a result is as readable as any new file.
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def check_target(path: str) -> Path:
-    """``path`` as a Path if a file can be put there; UsageError if not."""
-    target = Path(path)
-    if target.is_dir():
-        raise UsageError(f"{path}: is a folder; name a file in it")
-    if not target.parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {str(target.parent)!r} to write it to")
-    return target
-
-
 def note(message: str) -> None:
     """One line on standard error that is not an error."""
-    print(f"lanewise: {message}", file=sys.stderr)
-
-
-def _umask() -> int:
-    # The mask can only be read by setting it.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    print(f"lanewise: {printable(message)}", file=sys.stderr)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -12,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lanewise.cli.support.files import check_target, write_files
+from lanewise.cli.support.inputs import is_stream
 from lanewise.cli.support.options import parse_number, shortened
-from lanewise.cli.support.output import check_target, written_file
 from lanewise.errors import LanewiseError, UsageError, unknown_name
 from lanewise.neuron.dtypes import Dtype, find_dtype
 
@@ -28,6 +31,7 @@ _PLACE: Final = r"(?P<space>[^:+@]+):(?P<partition>[^:+@]+)(?:\+(?P<offset>[^:+@
 _LOAD: Final = re.compile(_PLACE + r":(?P<dtype>[^:@]+)(?P<convert>:convert)?")
 _DUMP: Final = re.compile(_PLACE + r":(?P<shape>[^:@]+):(?P<dtype>[^:@]+)")
 _MOST_ELEMENTS: Final = 1 << 26
+_LARGEST_STREAM: Final = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,7 @@ class Dump:
         """UsageError unless the memory is there and the file can be written."""
         with about("--dump", self.text):
             if self.file is not None:
-                check_target(self.file)
+                check_target(self.file, binary=True)
         self.read(core)
 
     def read(self, core: NeuronCore) -> NDArray[Any]:
@@ -122,13 +126,16 @@ class Dump:
 
 def write_dumps(dumps: Sequence[Dump], core: NeuronCore) -> None:
     """Write the dumps that name a file: all of them, or none when one cannot be written."""
-    with contextlib.ExitStack() as files:
-        # The renames come when the stack unwinds, after every file has been written.
-        for dump in dumps:
-            if dump.file is not None:
-                stream = files.enter_context(written_file(dump.file))
-                np.lib.format.write_array(stream, dump.read(core), allow_pickle=False)
-                stream.flush()
+    write_files(
+        [(dump.file, array_file(dump.read(core))) for dump in dumps if dump.file is not None]
+    )
+
+
+def array_file(array: NDArray[Any]) -> bytes:
+    """The content of an .npy file; NumPy itself writes to nothing that cannot seek."""
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array, allow_pickle=False)
+    return stream.getvalue()
 
 
 @contextlib.contextmanager
@@ -167,17 +174,32 @@ def _memory(core: NeuronCore, space: str) -> Memory:
 def read_array(file: str) -> NDArray[Any]:
     """The array in an .npy file. Nothing is unpickled, and nothing large is taken on trust."""
     try:
-        # Mapping compares the announced size with the file's before any memory is taken.
-        array = np.lib.format.open_memmap(file, mode="r")
+        if is_stream(file):
+            with open(file, "rb") as stream, tempfile.NamedTemporaryFile() as copy:
+                copy.write(stream.read(_LARGEST_STREAM + 1))
+                if copy.tell() > _LARGEST_STREAM:
+                    raise UsageError(f"{file}: more than {_LARGEST_STREAM >> 20} MiB")
+                copy.flush()
+                array = _mapped(copy.name)
+        else:
+            array = _mapped(file)
     except FileNotFoundError:
         raise UsageError(f"{file}: no such file") from None
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from error
+    except UsageError:
+        raise
     except Exception as error:  # NumPy's reader raises many kinds for a damaged file
         raise UsageError(f"{file}: not a usable .npy file ({_reason(error)})") from error
     if not array.size:
         raise UsageError(f"{file}: holds no elements (shape {array.shape})")
     return np.array(array)
+
+
+def _mapped(file: str) -> NDArray[Any]:
+    # Mapping compares the announced size with the file's before any memory is taken.
+    array: NDArray[Any] = np.lib.format.open_memmap(file, mode="r")
+    return array
 
 
 def _reason(error: Exception) -> str:

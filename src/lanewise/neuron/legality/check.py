@@ -146,11 +146,14 @@ class Check:
         pattern = self.pattern(name)
         if not self.is_usable(name) or self._first_address(name).shape_in_register:
             return None
-        if self.is_denied(f"{name}.num") or self.is_denied(f"{name}.num_elem"):
-            return None
         if isinstance(pattern, Indirect):
-            return int(pattern.num_elem)
-        return int(prod(pattern.num))
+            elements = int(pattern.num_elem)
+        else:
+            elements = int(prod(pattern.num))
+        # A count of zero that an earlier rule has refused is no count to compare with.
+        if not elements and (self.is_denied(f"{name}.num") or self.is_denied(f"{name}.num_elem")):
+            return None
+        return elements
 
     def size(self, name: str) -> int | None:
         """Bytes an element of the operand takes, or None for a dtype without a size."""
