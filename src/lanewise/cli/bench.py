@@ -26,8 +26,13 @@ _QUICK_TURNS = 5
 
 
 @app.command(
+    help="""Measure, compare with peers in the same process, and hold the result to the budgets.
+
+    What is compared runs in turn, so that a busy machine slows all of it down; medians are shown
+    with the spread of the turns. Exits with 0 unless --check finds a floor that does not hold.
+    """,
     epilog="Example: lanewise bench --only cast-bf16 --only top8   "
-    "(ratios are times np.copyto of an 8 MiB tile unless they say otherwise)"
+    "(ratios are times np.copyto of an 8 MiB tile unless they say otherwise)",
 )
 def bench(
     *,
@@ -56,11 +61,7 @@ def bench(
     as_json: JsonOption = False,
     output: OutputOption = None,
 ) -> None:
-    """Measure, compare with peers in the same process, and hold the result to the budgets.
-
-    What is compared runs in turn, so that a busy machine slows all of it down; medians are shown
-    with the spread of the turns. Exits with 0 unless --check finds a floor that does not hold.
-    """
+    """Run the rows, show them, and look at their budgets."""
     from lanewise.check.bench import ROWS, Clock, choose_rows, draw, find_budgets, read_budgets
     from lanewise.check.bench.kernels import Tiles
     from lanewise.kernels import select_engine
