@@ -116,7 +116,8 @@ def test_a_mistake_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(target, name, instead)
-    crashes = fuzz_block("cayman", 5, 300).crashes
+    # The reference engine, because it executes what the other runs through compiled kernels.
+    crashes = fuzz_block("cayman", 5, 300, engine="reference").crashes
     assert crashes
     assert any(crash.problem.startswith(problem) for crash in crashes)
     assert {(crash.generation, crash.seed) for crash in crashes} == {("cayman", 5)}
