@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from lanewise.errors import UsageError
-from lanewise.neuron.core import Dispatch
+from lanewise.neuron.program import Dispatch
 from lanewise.neuron.dtypes import find_dtype
 from lanewise.neuron.generation import (
     GENERATIONS,
