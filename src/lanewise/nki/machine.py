@@ -1,0 +1,56 @@
+"""The NeuronCore behind a run: one state, seen under a profile for each form of E4M3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lanewise.model import RunReport
+from lanewise.neuron import CoreState, Dispatch, NeuronCore, Profile
+from lanewise.nki.targets import Target
+
+Words = tuple[bytes | Dispatch, ...]
+
+
+class Machine:
+    """Runs words of a target under a profile.
+
+    ``form`` of :meth:`run` names the E4M3 that the word's operands mean; without one the
+    profile's own holds. All forms share one state.
+    """
+
+    def __init__(self, target: Target, profile: Profile, engine: str = "auto") -> None:
+        self.target = target
+        self.profile = profile
+        self._engine = engine
+        self._cores: dict[str, NeuronCore] = {}
+        self._core = self.core(None)
+        #: Steps lowered before, by function, operands and parameters.
+        self.lowered: dict[Any, Any] = {}
+
+    @property
+    def state(self) -> CoreState:
+        """Memories, keys, accumulators."""
+        return self._core.state
+
+    def reset(self) -> None:
+        """Start again from power-up; what was lowered and checked before is kept."""
+        state = CoreState.initial(self.target.generation, self.profile)
+        for core in self._cores.values():
+            core.state = state
+
+    def core(self, form: str | None) -> NeuronCore:
+        """The core under the profile with that form of E4M3."""
+        form = form or self.profile.fp8_exp4
+        if form not in self._cores:
+            core = NeuronCore(
+                self.target.generation, self.profile.with_(fp8_exp4=form), engine=self._engine
+            )
+            if self._cores:
+                core.state = self.state
+            self._cores[form] = core
+        return self._cores[form]
+
+    def run(self, words: Words, form: str | None) -> RunReport:
+        """Run words; raises what NeuronCore.run raises."""
+        core = self._core if form is None else self.core(form)
+        return core.run(words)
