@@ -10,6 +10,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOG := $(VENV)/setup.log
 NATIVE := $(wildcard native/*)
+# An editable install knows the packages there were when it was made: a new one installs again.
+PACKAGES := $(shell find src -name __init__.py)
 # LANEWISE_PURE=1 leaves the compiled kernels out; going from one to the other installs again.
 BUILT := $(VENV)/built-$(if $(filter-out 0,$(LANEWISE_PURE)),pure,native).stamp
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install \
@@ -74,7 +76,7 @@ $(VENV)/tools.stamp: $(VENV)/python.stamp pyproject.toml constraints.txt
 	@$(call quietly,installing the tools,$(PIP) cmake nanobind ninja scikit-build-core)
 	@touch $@
 
-$(BUILT): $(VENV)/tools.stamp CMakeLists.txt $(NATIVE)
+$(BUILT): $(VENV)/tools.stamp CMakeLists.txt $(NATIVE) $(PACKAGES)
 	@: >$(LOG)
 	@$(call quietly,building and installing lanewise,$(PIP) -v --no-build-isolation -e '.[dev$(,)oracle]')
 	@$(BIN)/python -c 'from lanewise.kernels import native_problem; problem = native_problem(); \

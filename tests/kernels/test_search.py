@@ -77,7 +77,7 @@ LENGTHS = [*range(1, 71), 127, 128, 511, 512, 513, 576, 577, 640, 1000, 1601]
 
 
 def mixtures(generator: np.random.Generator) -> list[Callable[[int], Bits]]:
-    """Kinds of lanes: anything, few different values, mostly NaN and -inf, zeros, ascending."""
+    """Kinds of lanes: anything, few values, none, zeros, sorted, a few here and there."""
     few = np.array(SPECIAL + bits_of(1, 2, 3, -1, -2, 0.5), np.uint32)
     dull = np.array([NAN, MINUS_INFINITY, MINUS_INFINITY, 0, 0x8000_0000], np.uint32)
     zeros = np.array([0, 0x8000_0000], np.uint32)
@@ -89,7 +89,17 @@ def mixtures(generator: np.random.Generator) -> list[Callable[[int], Bits]]:
         lambda count: np.sort(generator.integers(0, 2**31, count, dtype=np.uint32)),
         lambda count: np.sort(generator.integers(0, 2**31, count, dtype=np.uint32))[::-1],
         lambda count: np.full(count, MINUS_INFINITY, np.uint32),
+        lambda count: sparse(generator, count, dull[:2], few[-6:]),
+        lambda count: sparse(generator, count, few[-3:-1], np.append(few[-6:-3], zeros)),
     ]
+
+
+def sparse(generator: np.random.Generator, count: int, ground: Bits, values: Bits) -> Bits:
+    """A lane of ``ground`` with some ``values`` in a few places."""
+    lane = generator.choice(ground, count)
+    places = generator.integers(0, count, 9)
+    lane[places] = generator.choice(values, places.size)
+    return lane
 
 
 def lanes(count: int, seed: int) -> Bits:

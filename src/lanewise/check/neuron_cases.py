@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -16,6 +17,7 @@ from lanewise.neuron.words import REGISTERS
 
 SCHEMA = "lanewise.case/1"
 Lane = int
+Found = TypeVar("Found")
 
 
 class _Strict(msgspec.Struct, forbid_unknown_fields=True):
@@ -65,7 +67,7 @@ class ProgramWord(_Strict):
     """A word in hex and, optionally, the engine that runs it."""
 
     word: str
-    engine: str | None = None
+    engine: Literal["pool", "act", "dve"] | None = None
 
 
 class Expectation(_Strict):
@@ -100,16 +102,24 @@ def parse_case(document: Any) -> NeuronCase:
     """A case from decoded JSON; CaseError with the JSON path of what is wrong."""
     try:
         case = msgspec.convert(document, NeuronCase, strict=True)
-        _validate(case)
     except msgspec.ValidationError as error:
-        raise CaseError(str(error)) from error
-    except UsageError as error:
-        raise CaseError(str(error)) from error
+        # msgspec leaves the path out at the top.
+        message = str(error)
+        raise CaseError(message if "`$" in message else f"{message} - at `$`") from error
+    _validate(case)
     return case
 
 
 def _fail(path: str, problem: str) -> CaseError:
     return CaseError(f"{problem} - at `$.{path}`")
+
+
+def _named(path: str, find: Callable[[], Found]) -> Found:
+    """What ``find`` gives; its refusal of a name becomes a failure at ``path``."""
+    try:
+        return find()
+    except UsageError as error:
+        raise _fail(path, str(error)) from error
 
 
 def _bytes(text: str, path: str, size: int | None = None) -> bytes:
@@ -124,8 +134,9 @@ def _bytes(text: str, path: str, size: int | None = None) -> bytes:
 
 def _validate(case: NeuronCase) -> None:
     """What the types cannot say: names, sizes, ranges and engines."""
-    generation = find_generation(case.generation)
-    Profile.named(case.profile).with_(**case.profile_overrides)
+    generation = _named("generation", lambda: find_generation(case.generation))
+    profile = _named("profile", lambda: Profile.named(case.profile))
+    _named("profile_overrides", lambda: profile.with_(**case.profile_overrides))
     for name, register in case.registers.items():
         if not (name.isdecimal() and int(name) < REGISTERS and 0 <= register < 1 << 32):
             raise _fail(f"registers.{name}", f"expected registers 0..{REGISTERS - 1} of 32 bits")
@@ -152,6 +163,8 @@ def _validate_memory(ranges: list[MemoryRange], generation: Generation, path: st
         if not 0 <= part.partition < PARTITIONS:
             raise _fail(f"{here}.partition", f"expected 0..{PARTITIONS - 1}, got {part.partition}")
         active = generation.active_bytes(part.space)
+        if not active:
+            raise _fail(f"{here}.space", f"{generation} has no {part.space.upper()}")
         if part.offset < 0 or part.offset + len(data) > active:
             raise _fail(
                 f"{here}.offset",

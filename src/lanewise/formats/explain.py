@@ -198,8 +198,8 @@ def _integer_outcome(before: Fraction, after: Fraction, policy: ConversionPolicy
         if truncate
         else divide_to_even(magnitude.numerator, magnitude.denominator)
     )
-    # What the range clamped is not what rounding gave, or lost its sign.
-    if rounded != abs(after) or (before < 0 < after):
+    # Only the clamp to the range can give another magnitude than rounding.
+    if rounded != abs(after):
         return Outcome.SATURATED
     if truncate:
         return Outcome.TRUNCATED

@@ -73,16 +73,16 @@ def find8(hub: Hub, keys: Hub, matched: Truth) -> tuple[Positions, Truth]:
     rows = np.arange(lanes)
     every_position = np.arange(count)
     for slot in range(_KEYS):
-        # Equal slots are served in turn, so this one's scan begins after the last of them. A NaN's
-        # key lies beyond the infinities and equals no key of a slot that is open.
+        # Equal slots are served in turn, so this one's scan begins after the last of them; where
+        # one of them found nothing, this one won't either. A NaN's key lies beyond the infinities
+        # and equals no key of a slot that is open.
         equal_before = open_slots[:, :slot] & (wanted[:, :slot] == wanted[:, slot, None])
         start = np.where(equal_before, found[:, :slot] + 1, 0).max(axis=1, initial=0)
-        missed_before = (equal_before & (found[:, :slot] < 0)).any(axis=1)
         equal = values == wanted[:, slot, None]
         if start.any():
             equal &= every_position >= start[:, None]
         position = equal.argmax(axis=1)
-        served = equal[rows, position] & open_slots[:, slot] & ~missed_before
+        served = equal[rows, position] & open_slots[:, slot]
         found[:, slot] = np.where(served, position, -1)
     return found, matched | (found >= 0)
 

@@ -7,7 +7,7 @@ access patterns.
 
 from lanewise.neuron.core import Dispatch, NeuronCore
 from lanewise.neuron.dispatch import AnyInstruction, check, decode, encode
-from lanewise.neuron.dtypes import Dtype, find_dtype
+from lanewise.neuron.dtypes import Dtype, find_dtype, scalar_bits
 from lanewise.neuron.generation import GENERATIONS, Generation, Place, find_generation
 from lanewise.neuron.instruction import Instruction, Unmodelled
 from lanewise.neuron.memory import Memory
@@ -36,5 +36,6 @@ __all__ = [
     "find_dtype",
     "find_generation",
     "indirect",
+    "scalar_bits",
     "walk",
 ]

@@ -1,8 +1,8 @@
 """Which addresses, walks and partition windows are legal, and what is wrong with the others.
 
-Each function answers with None or a :class:`Trouble`; the legality rules turn that into a broken
-rule, the run-time check of register-held addresses into a fault. Source: address, alignment,
-window and PSUM-write rules of the ISA documents.
+Trouble found here becomes a broken rule in the legality check, and a fault where a register holds
+the address and the word is about to run. Source: address, alignment, window and PSUM-write rules
+of the ISA documents.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def walk_extent(size: int, step: Sequence[int], num: Sequence[int]) -> tuple[int
     return low * size, high * size + size - 1
 
 
-def start_trouble(
+def element_place(
     generation: Generation, address: int, size: int, *, writes: bool, sbuf_only: bool
-) -> Trouble | None:
-    """Whether one element of ``size`` bytes may lie at a direct address."""
+) -> Place | Trouble:
+    """Where one element of ``size`` bytes at a direct address lies, or why it may not."""
     place = generation.locate(address)
     if place is None:
         spaces = "SBUF or PSUM" if generation.psum_bytes else "SBUF"
@@ -52,7 +52,7 @@ def start_trouble(
         return Trouble(
             "start", str(place), "in SBUF, or of a 4-byte type: PSUM takes no other writes"
         )
-    return None
+    return place
 
 
 def walk_trouble(
@@ -100,10 +100,9 @@ def window_trouble(profile: Profile, place: Place, channels: int) -> Trouble | N
     )
 
 
-def index_list_trouble(generation: Generation, address: int, count: int) -> Trouble | None:
-    """Whether ``count`` UINT32 indices may be read from a direct address."""
-    trouble = start_trouble(generation, address, 4, writes=False, sbuf_only=False)
-    place = generation.locate(address)
-    if trouble is None and place is not None:
-        trouble = walk_trouble(generation, place, 4, (1,), (count,)) if count else None
-    return trouble
+def index_list_place(generation: Generation, address: int, count: int) -> Place | Trouble:
+    """Where ``count`` UINT32 indices at a direct address lie, or why they may not."""
+    place = element_place(generation, address, 4, writes=False, sbuf_only=False)
+    if isinstance(place, Trouble):
+        return place
+    return walk_trouble(generation, place, 4, (1,), (count,)) or place

@@ -199,7 +199,10 @@ def _words(program: object) -> Iterator[tuple[bytes, str | None]]:
         yield program.to_bytes(), None
     elif isinstance(program, Dispatch):
         word = program.word
-        yield (word if isinstance(word, bytes) else word.to_bytes()), program.engine
+        if isinstance(word, (bytes, bytearray, memoryview)):
+            yield bytes(word), program.engine
+        else:
+            yield word.to_bytes(), program.engine
     elif isinstance(program, Iterable) and not isinstance(program, str):
         for item in program:
             if isinstance(item, (bytes, bytearray, memoryview)):

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import enum
 import functools
+import math
 from collections.abc import Mapping
+from fractions import Fraction
 from types import MappingProxyType
 
 import numpy as np
 
 from lanewise.errors import unknown_name
-from lanewise.formats import FORMATS, Format, fp32r
+from lanewise.formats import FORMATS, Format, encode, fp32r, infinity, nan, zero
 from lanewise.neuron.generation import Generation
 from lanewise.neuron.profile import Profile
 from lanewise.neuron.tables import rows
@@ -131,6 +133,23 @@ def dtype_names(generation: Generation | None = None) -> Mapping[int, str]:
             if generation is None or generation.name in row["generations"].split("|")
         }
     )
+
+
+def scalar_bits(number: float | Fraction, dtype: str | int, profile: Profile | None = None) -> int:
+    """The code of a number in a dtype, for the scalar of a word (``0xff80`` for -inf in BFLOAT16).
+
+    Rounds as the profile says (default: ``Profile.ISA``). UsageError for a dtype without a format.
+    """
+    profile = Profile.ISA if profile is None else profile
+    target = number_format(find_dtype(dtype), profile)
+    if isinstance(number, float) and not math.isfinite(number):
+        negative = math.copysign(1.0, number) < 0
+        value = nan(negative) if math.isnan(number) else infinity(negative)
+    elif isinstance(number, float) and number == 0:
+        value = zero(math.copysign(1.0, number) < 0)
+    else:
+        return encode(target, Fraction(number), profile.conversion)
+    return encode(target, value, profile.conversion)
 
 
 _FORMAT_NAMES: Mapping[Dtype, str] = MappingProxyType(

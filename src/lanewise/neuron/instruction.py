@@ -7,10 +7,10 @@ An instruction's file states the word's fields, the rules and ``execute``; every
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from lanewise.errors import UsageError, unknown_name
-from lanewise.neuron.generation import GENERATIONS, Generation
+from lanewise.neuron.generation import GENERATIONS, Generation, Space
 from lanewise.neuron.roster import RosterEntry, roster
 from lanewise.neuron.words import Events, Header, Immediate, Operand
 from lanewise.words import Inert, Part, Word, byte
@@ -24,16 +24,27 @@ WORD_BYTES = 64
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An instruction at work on lane 0: a word, memory before and memory after (hex bytes).
+    """An instruction at work on lane 0: a word, and what is there before and after it.
 
-    ``before`` and ``after`` map "space partition offset" to bytes; the word is in hex.
+    ``word`` is in hex, with spaces where fields end. Memory is given as runs of (space, partition,
+    offset, bytes in hex, in their order), all else being zero. State of lane 0 is given by name
+    (``keys``, ``matched``, ``indices``, ``accumulator``) as hex numbers, slot 0 first; what
+    ``state_before`` leaves out is as after power-up.
     """
 
     title: str
     generation: str
     word: str
-    before: tuple[tuple[str, int, int, str], ...]
-    after: tuple[tuple[str, int, int, str], ...]
+    before: tuple[tuple[Space, int, int, str], ...] = ()
+    after: tuple[tuple[Space, int, int, str], ...] = ()
+    state_before: tuple[tuple[str, str], ...] = ()
+    state_after: tuple[tuple[str, str], ...] = ()
+    profile: str = "isa"
+
+    @property
+    def encoded(self) -> bytes:
+        """The 64 bytes of the word."""
+        return bytes.fromhex(self.word)
 
 
 class InstructionWord(Word, width=8 * WORD_BYTES, partial=True):
@@ -61,6 +72,8 @@ class Instruction(InstructionWord, partial=True):
     #: One line for lists.
     summary: ClassVar[str] = ""
 
+    num_active_channels: Any
+
     def __init_subclass__(cls, *, opcode: int | None = None) -> None:
         super().__init_subclass__(partial=opcode is None)
         if opcode is None:
@@ -69,6 +82,11 @@ class Instruction(InstructionWord, partial=True):
         cls.opcode, cls.name, cls.struct = opcode, entry.name, entry.struct
         header = cls.fields["header"]
         cls._default_bits = header.insert(cls._default_bits, int(Header(opcode=opcode)))
+
+    @property
+    def channels(self) -> int:
+        """How many lanes the word says it works on: 1..128 in a legal word."""
+        return int(self.num_active_channels)
 
     @classmethod
     def generations(cls) -> tuple[Generation, ...]:

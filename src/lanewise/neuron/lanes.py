@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanewise.neuron.dtypes import CODE_TYPES, element_size, number_format
+from lanewise.neuron.dtypes import CODE_TYPES, Dtype, element_size, number_format
 from lanewise.neuron.instruction import Instruction
 from lanewise.neuron.patterns import Codes, Truth, gather, scatter
 from lanewise.neuron.profile import Profile
@@ -44,7 +44,7 @@ class Lanes:
         self._state = state
         self.profile = profile
         self.kernels = kernels
-        self.channels: int = word.num_active_channels  # type: ignore[attr-defined]
+        self.channels: int = word.channels
         self.warnings: list[tuple[str, str]] = []
 
     # Operands.
@@ -99,7 +99,9 @@ class Lanes:
         return hub
 
     def from_hub(self, hub: Hub, dtype: int) -> Codes:
-        """FP32 bits as codes of a dtype; a NaN becomes the dtype's canonical one."""
+        """FP32 bits as codes of a dtype. FP32 keeps them; elsewhere a NaN becomes canonical."""
+        if dtype == Dtype.FP32:
+            return hub.copy()
         codes: Codes = self.kernels.from_hub(
             hub, number_format(dtype, self.profile), self.profile.conversion
         )

@@ -5,6 +5,7 @@ Untouched memory costs nothing: the pages of a new memory are only taken when wr
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -111,10 +112,11 @@ class Memory:
 
         Each row is stored from the same byte offset. Otherwise as :meth:`write`.
         """
-        codes = self._codes(array, find_dtype(dtype), convert=convert)
-        if codes.ndim < 1:
+        shape = np.shape(array)
+        if not shape:
             raise UsageError("a tile needs a first axis for its partitions, not a single number")
-        codes = np.ascontiguousarray(codes.reshape(codes.shape[0], -1))
+        codes = self._codes(array, find_dtype(dtype), convert=convert)
+        codes = codes.reshape(shape[0], prod(shape[1:]))
         target = self._range(start_partition, codes.shape[0], offset, codes)
         target[...] = codes.view(np.uint8)
 
@@ -136,13 +138,13 @@ class Memory:
         if any(extent < 0 for extent in shape):
             raise UsageError(f"a shape has no negative extents, not {shape}")
         rows = PARTITIONS - start_partition if partitions is None else partitions
-        count = int(np.prod(shape, dtype=np.int64))
+        count = prod(shape)
         carrier = CODE_TYPES[code.size]
         self._check_range(start_partition, rows, offset, count * code.size, code.size)
         block = self.data[
             start_partition : start_partition + rows, offset : offset + count * code.size
         ]
-        codes = np.ascontiguousarray(block).view(carrier)
+        codes = block.copy().view(carrier)
         return codes.view(_NATURAL.get(code, carrier)).reshape((rows, *shape))
 
     def values(
@@ -161,16 +163,17 @@ class Memory:
         if convert:
             if given.dtype.kind not in "fiub" or dtype.size == 8:
                 raise UsageError(f"only numbers convert to {dtype}, not {given.dtype}")
-            hub = np.ascontiguousarray(given.astype("<f4")).view("<u4")
+            # A number past FP32 is an infinity there, which is no cause for a warning.
+            with np.errstate(over="ignore"):
+                hub = np.ascontiguousarray(given, dtype="<f4").view("<u4")
             if dtype == Dtype.FP32:
                 return hub
             target = number_format(dtype, self._profile)
             return reference.convert(hub, FORMATS["FP32"], target, self._profile.conversion)
         natural = np.dtype(_NATURAL[dtype]) if dtype in _NATURAL else None
-        same = given.dtype.newbyteorder("<") in (
-            natural,
-            carrier,
-        ) or given.dtype.name in _SAME_BITS.get(dtype, ())
+        # NumPy takes None in a comparison for float64, so only real types are compared.
+        same = given.dtype.newbyteorder("<") in {natural or carrier, carrier}
+        same = same or given.dtype.name in _SAME_BITS.get(dtype, ())
         if not same:
             wanted = natural.name if natural is not None else f"{carrier.name} codes"
             raise UsageError(

@@ -125,7 +125,7 @@ class Profile:
                     )
                 raise unknown_name(f"value for profile field {spec.name!r}", value, choices)
 
-    def with_(self, **overrides: Any) -> Profile:
+    def with_(self, /, **overrides: Any) -> Profile:
         """This profile with some fields changed; UsageError names near misses."""
         known = [spec.name for spec in dataclasses.fields(self)]
         for name in overrides:

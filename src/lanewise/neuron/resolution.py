@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from lanewise.model import MachineFault
 from lanewise.neuron.addressing import (
     Trouble,
-    index_list_trouble,
-    start_trouble,
+    element_place,
+    index_list_place,
     walk_trouble,
     window_trouble,
 )
@@ -57,7 +57,7 @@ class Resolver:
         self._profile = profile
         self._engine = engine
         self._state = state
-        self._channels: int = word.num_active_channels  # type: ignore[attr-defined]
+        self._channels: int = word.channels
         self._is_static = True
 
     def run(self) -> Resolved:
@@ -123,20 +123,20 @@ class Resolver:
         address = self._register(name, number)
         size = element_size(self._word.dtype_of(field))
         assert size is not None, "the dtype rule has refused types without a size"
-        trouble = start_trouble(
+        place = element_place(
             self._generation,
             address,
             size,
             writes=field.is_destination,
             sbuf_only=field.sbuf_only or self._stays_in_sbuf,
         )
-        place = self._generation.locate(address)
-        if trouble is None and place is not None:
-            trouble = walk_trouble(
-                self._generation, place, size, pattern.step, pattern.num
-            ) or window_trouble(self._profile, place, self._channels)
-        if trouble is not None or place is None:
-            raise self._fault(name, number, trouble or Trouble("start", "?", "?"))
+        if isinstance(place, Trouble):
+            raise self._fault(name, number, place)
+        trouble = walk_trouble(
+            self._generation, place, size, pattern.step, pattern.num
+        ) or window_trouble(self._profile, place, self._channels)
+        if trouble is not None:
+            raise self._fault(name, number, trouble)
         return place
 
     @property
@@ -151,14 +151,14 @@ class Resolver:
             return self._located(index.address)
         number = index.register_number
         address = self._register(name, number)
-        trouble = index_list_trouble(self._generation, address, pattern.num_elem)
-        place = self._generation.locate(address)
-        if trouble is None and place is not None:
-            trouble = window_trouble(self._profile, place, self._channels)
-            if trouble is None and self._stays_in_sbuf and place.space == "psum":
-                trouble = Trouble("index", str(place), "in SBUF for the POOL engine")
-        if trouble is not None or place is None:
-            raise self._fault(name, number, trouble or Trouble("index", "?", "?"))
+        place = index_list_place(self._generation, address, pattern.num_elem)
+        if isinstance(place, Trouble):
+            raise self._fault(name, number, place)
+        trouble = window_trouble(self._profile, place, self._channels)
+        if trouble is None and self._stays_in_sbuf and place.space == "psum":
+            trouble = Trouble("index", str(place), "in SBUF for the POOL engine")
+        if trouble is not None:
+            raise self._fault(name, number, trouble)
         return place
 
     def _scalar(self, name: str, field: Immediate) -> Scalar:
@@ -168,17 +168,21 @@ class Resolver:
         assert size is not None, "the dtype rule has refused types without a size"
         if source == INLINE:
             return value & ((1 << (8 * size)) - 1)
-        address = value
         if source == REGISTER:
-            address = self._register(name, value)
-            trouble = start_trouble(self._generation, address, size, writes=False, sbuf_only=False)
-            located = self._generation.locate(address)
-            if trouble is None and located is not None:
-                trouble = window_trouble(self._profile, located, self._channels)
-            if trouble is not None:
-                raise self._fault(name, value, trouble)
-        place = self._located(address)
+            place = self._scalar_from_register(name, value, size)
+        else:
+            place = self._located(value)
         return Walk(place.space, place.partition, place.offset, size, (1,), (1,))
+
+    def _scalar_from_register(self, name: str, number: int, size: int) -> Place:
+        address = self._register(name, number)
+        place = element_place(self._generation, address, size, writes=False, sbuf_only=False)
+        if isinstance(place, Trouble):
+            raise self._fault(name, number, place)
+        trouble = window_trouble(self._profile, place, self._channels)
+        if trouble is not None:
+            raise self._fault(name, number, trouble)
+        return place
 
     def _pattern(self, name: str, field: Operand, data: Place, index: Place) -> Pattern:
         pattern = getattr(self._word, name)

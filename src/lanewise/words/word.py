@@ -156,6 +156,9 @@ class Word:
             f"{type(self).__name__} is immutable; use .replace(…) for a changed copy"
         )
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; its fields cannot be deleted")
+
     def __int__(self) -> int:
         return self._bits
 

@@ -6,6 +6,7 @@ fields of the profile, as for CAST.
 
 from __future__ import annotations
 
+from lanewise.neuron.instruction import Example
 from lanewise.neuron.instructions.predicated_copy import PredicatedCopy, rules
 
 
@@ -14,3 +15,18 @@ class CastPredicated(PredicatedCopy, opcode=0x99):
 
     summary = "copy converted elements where the predicate is true"
     rules = rules()
+
+    examples = (
+        Example(
+            title="three of four FP32 elements arrive as FP16, the first is kept",
+            generation="cayman",
+            word="99100000 0000000000000000 a2 07 00 01 00010000 010001000100 040001000100 "
+            "00020000 010001000100 040001000100 00030000 010001000100 040001000100",
+            before=(
+                ("sbuf", 0, 0x100, "00 01 80 ff"),
+                ("sbuf", 0, 0x200, "0000803f 00000040 00004040 00008040"),
+                ("sbuf", 0, 0x300, "aaaa bbbb cccc dddd"),
+            ),
+            after=(("sbuf", 0, 0x300, "aaaa 0040 0042 0044"),),
+        ),
+    )

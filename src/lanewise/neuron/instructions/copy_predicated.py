@@ -6,6 +6,7 @@ Data and destination have the same type, so bits move untouched. Source: COPY_PR
 
 from __future__ import annotations
 
+from lanewise.neuron.instruction import Example
 from lanewise.neuron.instructions.predicated_copy import PredicatedCopy, rules
 from lanewise.neuron.legality import same_dtype
 
@@ -15,3 +16,18 @@ class CopyPredicated(PredicatedCopy, opcode=0x72):
 
     summary = "copy elements where the predicate is true"
     rules = rules(same_dtype("data_dtype", "out_dtype"))
+
+    examples = (
+        Example(
+            title="three of four FP16 elements are copied, the first is kept",
+            generation="cayman",
+            word="72100000 0000000000000000 72 07 00 01 00010000 010001000100 040001000100 "
+            "00020000 010001000100 040001000100 00030000 010001000100 040001000100",
+            before=(
+                ("sbuf", 0, 0x100, "00 01 80 ff"),
+                ("sbuf", 0, 0x200, "003c 0040 0042 0044"),
+                ("sbuf", 0, 0x300, "aaaa bbbb cccc dddd"),
+            ),
+            after=(("sbuf", 0, 0x300, "aaaa 0040 0042 0044"),),
+        ),
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lanewise.neuron.dtypes import BASE_TYPES, dtype_names
-from lanewise.neuron.instruction import Instruction
+from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
     COMMON,
@@ -81,3 +81,28 @@ class CopyPredicatedScalar(Instruction, opcode=0xE8):
         truth = lanes.read("predicate") != 0
         scalar = lanes.scalar("scalar")
         lanes.write("dst", scalar[:, None], where=truth == (self.reversed_pred == 1))
+
+    examples = (
+        Example(
+            title="reversed_pred 0: the low half of the scalar goes where the predicate is 0",
+            generation="cayman",
+            word="e8100000 0000000000000000 00000000 00010000 010001000100 030001000100 03 "
+            "00 01 000000000000 06 06 00 80ff3412 00030000 010001000100 030001000100",
+            before=(
+                ("sbuf", 0, 0x100, "00 05 00"),
+                ("sbuf", 0, 0x300, "803f 0040 4040"),
+            ),
+            after=(("sbuf", 0, 0x300, "80ff 0040 80ff"),),
+        ),
+        Example(
+            title="reversed_pred 1: it goes where the predicate is not 0",
+            generation="cayman",
+            word="e8100000 0000000000000000 00000000 00010000 010001000100 030001000100 03 "
+            "01 01 000000000000 06 06 00 80ff3412 00030000 010001000100 030001000100",
+            before=(
+                ("sbuf", 0, 0x100, "00 05 00"),
+                ("sbuf", 0, 0x300, "803f 0040 4040"),
+            ),
+            after=(("sbuf", 0, 0x300, "803f 80ff 4040"),),
+        ),
+    )

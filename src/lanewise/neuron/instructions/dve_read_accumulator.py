@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lanewise.neuron.dtypes import FLOAT_TYPES_AND_FP32R, dtype_names
-from lanewise.neuron.instruction import Instruction
+from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
     COMMON,
@@ -60,3 +60,15 @@ class DveReadAccumulator(Instruction, opcode=0x9B):
         sign = np.uint32(_SIGN if self.negated else 0)
         result = lanes.from_hub(lanes.accumulator ^ sign, self.dtype)
         lanes.write("dst", result[:, None])
+
+    examples = (
+        Example(
+            title="2.5, negated, as BFLOAT16; the accumulator stays",
+            generation="cayman",
+            word="9b100000 0000000000000000 00000000000000000000000000000000 01000000 06 01 "
+            "01 000000000000000000 00030000 0100 0100 000000000000000000000000",
+            after=(("sbuf", 0, 0x300, "20c0"),),
+            state_before=(("accumulator", "40200000"),),
+            state_after=(("accumulator", "40200000"),),
+        ),
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lanewise.neuron.dtypes import CODE_TYPES, Dtype, dtype_names, element_size
-from lanewise.neuron.instruction import Instruction
+from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
     COMMON,
@@ -60,3 +60,14 @@ class DveReadIndices(Instruction, opcode=0xE9):
         size = element_size(self.dtype)
         assert size is not None
         lanes.write("dst", lanes.indices.astype(CODE_TYPES[size]))
+
+    examples = (
+        Example(
+            title="positions cut to UINT16: a miss is all ones",
+            generation="cayman",
+            word="e9100000 0000000000000000 00000000000000000000000000000000 08000000 05 00 "
+            "01 00 00 000000 00000000 00030000 0100010001000100 0800010001000100",
+            after=(("sbuf", 0, 0x300, "0700 0200 ffff ffff 0400 ffff ffff 0000"),),
+            state_before=(("indices", "7 2 ffffffff ffffffff 4 ffffffff ffffffff 0"),),
+        ),
+    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lanewise.neuron.dtypes import Dtype, dtype_names
-from lanewise.neuron.instruction import Instruction
+from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
     COMMON,
@@ -81,3 +81,28 @@ class MatchReplace8(Instruction, opcode=0x6F):
         lanes.write("dst", results)
         lanes.indices[...] = np.where(found < 0, MISS, found)
         lanes.matched[...] = matched
+
+    examples = (
+        Example(
+            title="keys 1 to 8 in 8 8 2 8 5 9 2 1, replaced by 2",
+            generation="cayman",
+            word="6f100000 0000000000000000 00010000 0100010001000100 0800010001000100 0a 0a "
+            "01 0000000000 00000040 00030000 0100010001000100 0800010001000100",
+            before=(
+                ("sbuf", 0, 0x100, "00000041 00000041 00000040 00000041"),
+                ("sbuf", 0, 0x110, "0000a040 00001041 00000040 0000803f"),
+            ),
+            after=(
+                ("sbuf", 0, 0x300, "00000040 00000041 00000040 00000041"),
+                ("sbuf", 0, 0x310, "00000040 00001041 00000040 00000040"),
+            ),
+            state_before=(
+                ("keys", "3f800000 40000000 40400000 40800000 40a00000 40c00000 40e00000 41000000"),
+                ("matched", "0 0 0 0 0 0 0 0"),
+            ),
+            state_after=(
+                ("indices", "7 2 ffffffff ffffffff 4 ffffffff ffffffff 0"),
+                ("matched", "1 1 0 0 1 0 0 1"),
+            ),
+        ),
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lanewise.neuron.dtypes import BASE_TYPES, dtype_names
-from lanewise.neuron.instruction import Instruction
+from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
     COMMON,
@@ -57,3 +57,20 @@ class MatchValueLoad(Instruction, opcode=0x6D):
     def execute(self, lanes: Lanes) -> None:
         lanes.keys[...] = lanes.read_hub("src")[:, ::-1]
         lanes.matched[...] = False
+
+    examples = (
+        Example(
+            title="MAX8's 2 3 4 4 7 7 7 9 puts the largest value into slot 0",
+            generation="cayman",
+            word="6d100000 0000000000000000 00000000 00010000 01000100 08000100 00000000 0a "
+            "00 01 000000000000000000 00000000 00 000000000000000000000000000000",
+            before=(
+                ("sbuf", 0, 0x100, "00000040 00004040 00008040 00008040"),
+                ("sbuf", 0, 0x110, "0000e040 0000e040 0000e040 00001041"),
+            ),
+            state_after=(
+                ("keys", "41100000 40e00000 40e00000 40e00000 40800000 40800000 40400000 40000000"),
+                ("matched", "0 0 0 0 0 0 0 0"),
+            ),
+        ),
+    )

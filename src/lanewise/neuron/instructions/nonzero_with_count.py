@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lanewise.neuron.dtypes import Dtype, dtype_names
-from lanewise.neuron.instruction import Instruction
+from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
     COMMON,
@@ -95,3 +95,23 @@ class NonzeroWithCount(Instruction, opcode=0xF2):
         if lanes.profile.nonzero_lanes == "every16":
             processed = np.arange(lanes.channels) % 16 == 0
         lanes.write("dst", results, where=processed[:, None])
+
+    examples = (
+        Example(
+            title="0 2.5 NaN -0 1 with offset 100 and padding -1: NaN is not counted",
+            generation="cayman",
+            word="f2100000 0000000000000000 01 0a 08 00 00010000 010001000100 050001000100 "
+            "64000000 00 000000 ffffffff 00030000 010001000100 060001000100 00000000",
+            before=(("sbuf", 0, 0x100, "00000000 00002040 0000c07f 00000080 0000803f"),),
+            after=(("sbuf", 0, 0x300, "65000000 68000000 ffffffff ffffffff ffffffff 02000000"),),
+        ),
+        Example(
+            title="under the hardware profile NaN is counted",
+            generation="cayman",
+            word="f2100000 0000000000000000 01 0a 08 00 00010000 010001000100 050001000100 "
+            "64000000 00 000000 ffffffff 00030000 010001000100 060001000100 00000000",
+            before=(("sbuf", 0, 0x100, "00000000 00002040 0000c07f 00000080 0000803f"),),
+            after=(("sbuf", 0, 0x300, "65000000 66000000 68000000 ffffffff ffffffff 03000000"),),
+            profile="hardware",
+        ),
+    )

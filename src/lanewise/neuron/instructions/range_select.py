@@ -13,7 +13,7 @@ import numpy as np
 
 from lanewise.formats import FP32, decode
 from lanewise.neuron.dtypes import FLOAT_TYPES, FLOAT_TYPES_AND_FP32R, Dtype, dtype_names
-from lanewise.neuron.instruction import Instruction
+from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
     COMMON,
@@ -152,3 +152,15 @@ class RangeSelect(Instruction, opcode=0xBC):
         other = lanes.convert(fill, Dtype.FP32, self.out_dtype)
         lanes.write("dst", np.where(truth, selected, other))
         lanes.accumulate(self.reduce_command, np.where(truth, values, fill))
+
+    examples = (
+        Example(
+            title="positions 10 to 14, of which 11 <= position < 14 are kept",
+            generation="cayman",
+            word="bc100000 0000000000000000 01 aa 03 08 00002041 ffff7fff 00010000 01000100 "
+            "05000100 14 16 00 00 00003041 00006041 00030000 01000100 05000100 00000000",
+            before=(("sbuf", 0, 0x100, "00001041 00000041 0000e040 0000c040 0000a040"),),
+            after=(("sbuf", 0, 0x300, "ffff7fff 00000041 0000e040 0000c040 ffff7fff"),),
+            state_after=(("accumulator", "41000000"),),
+        ),
+    )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lanewise.neuron.dtypes import BASE_TYPES, BASE_TYPES_AND_FP32R, Dtype, dtype_names
-from lanewise.neuron.instruction import Instruction
+from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
     COMMON,
@@ -123,3 +123,35 @@ class SelectReduce(Instruction, opcode=0xEA):
         lanes.write("dst", np.where(truth, selected, other))
         other_values = lanes.to_hub(scalar, self.imm0_dtype)
         lanes.accumulate(self.accumulator_command, np.where(truth, values, other_values))
+
+    examples = (
+        Example(
+            title="merge: elements with a false predicate are kept and not reduced",
+            generation="cayman",
+            word="ea100000 0000000000000000 00010000 01000100 04000100 00020000 01000100 "
+            "04000100 00 08 00 00 a3 0a 01 0a 03 000000 00030000 01000100 04000100 "
+            "0000a040",
+            before=(
+                ("sbuf", 0, 0x100, "01 00 01 00"),
+                ("sbuf", 0, 0x200, "00004040 00001041 000000c0 00000041"),
+                ("sbuf", 0, 0x300, "00002041 0000a041 0000f041 00002042"),
+            ),
+            after=(("sbuf", 0, 0x300, "00004040 0000a041 000000c0 00002042"),),
+            state_after=(("accumulator", "40400000"),),
+        ),
+        Example(
+            title="select, as the hardware profile has it: they get imm0, which counts",
+            generation="cayman",
+            word="ea100000 0000000000000000 00010000 01000100 04000100 00020000 01000100 "
+            "04000100 00 08 00 00 a3 0a 01 0a 03 000000 00030000 01000100 04000100 "
+            "0000a040",
+            before=(
+                ("sbuf", 0, 0x100, "01 00 01 00"),
+                ("sbuf", 0, 0x200, "00004040 00001041 000000c0 00000041"),
+                ("sbuf", 0, 0x300, "00002041 0000a041 0000f041 00002042"),
+            ),
+            after=(("sbuf", 0, 0x300, "00004040 0000a040 000000c0 0000a040"),),
+            state_after=(("accumulator", "40a00000"),),
+            profile="hardware",
+        ),
+    )

@@ -159,6 +159,22 @@ class Check:
 
 def ranges_of(word: Instruction, path: str) -> tuple[BitRange, ...]:
     """The bits of the field or part at ``path``, in the whole word; adjacent runs are joined."""
+    # Places depend on the kind of word alone, save where an operand is a union of two patterns.
+    forms = tuple(
+        isinstance(getattr(word, name), Indirect)
+        for name, field in word.operands().items()
+        if field.allows_indirect
+    )
+    key = (type(word), path, forms)
+    if key not in _RANGES:
+        _RANGES[key] = _found_ranges(word, path)
+    return _RANGES[key]
+
+
+_RANGES: dict[tuple[type[Instruction], str, tuple[bool, ...]], tuple[BitRange, ...]] = {}
+
+
+def _found_ranges(word: Instruction, path: str) -> tuple[BitRange, ...]:
     inside = (f"{path}.", f"{path}[")
     runs = sorted(
         run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanewise.neuron.addressing import start_trouble, window_trouble
+from lanewise.neuron.addressing import Trouble, element_place, window_trouble
 from lanewise.neuron.dtypes import Dtype, dtype_names, element_size
 from lanewise.neuron.legality.check import Check, Finding, Rule
 from lanewise.neuron.legality.fields import CHANNELS_FIELD
@@ -56,11 +56,10 @@ def _pointer(check: Check, name: str, field: Immediate, value: int) -> Finding |
         return Finding(field.dtype, f"{code:#x} ({shown})", "a type with an element size")
     if value >> 29:
         return Finding(name, f"{value:#010x}", "a direct address (top three bits 0)")
-    trouble = start_trouble(check.generation, value, size, writes=False, sbuf_only=False)
-    if trouble is not None:
-        return Finding(name, trouble.value, trouble.allowed, trouble.hint)
-    place = check.generation.locate(value)
-    if place is None or check.is_denied(CHANNELS_FIELD):
+    place = element_place(check.generation, value, size, writes=False, sbuf_only=False)
+    if isinstance(place, Trouble):
+        return Finding(name, place.value, place.allowed, place.hint)
+    if check.is_denied(CHANNELS_FIELD):
         return None
     trouble = window_trouble(check.profile, place, getattr(check.word, CHANNELS_FIELD))
     return None if trouble is None else Finding(name, trouble.value, trouble.allowed, trouble.hint)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lanewise.neuron.addressing import (
     Trouble,
-    index_list_trouble,
-    start_trouble,
+    element_place,
+    index_list_place,
     walk_trouble,
     window_trouble,
 )
@@ -82,13 +82,10 @@ def _valid_pattern(check: Check, operand: str) -> Finding | None:
     writes, sbuf_only = field.is_destination, field.sbuf_only
     if isinstance(pattern, Indirect):
         return _valid_indirect(check, operand, pattern, size)
-    trouble = start_trouble(
-        check.generation, first.address, size, writes=writes, sbuf_only=sbuf_only
-    )
-    if trouble is not None:
-        return _finding(operand, trouble)
-    place = check.generation.locate(first.address)
-    if first.shape_in_register or place is None:
+    place = element_place(check.generation, first.address, size, writes=writes, sbuf_only=sbuf_only)
+    if isinstance(place, Trouble):
+        return _finding(operand, place)
+    if first.shape_in_register:
         return None
     if 0 in pattern.num and check.is_denied(f"{operand}.num"):
         return None
@@ -100,22 +97,22 @@ def _valid_indirect(check: Check, operand: str, pattern: Indirect, size: int) ->
     if pattern.num_elem < 1:
         return Finding(f"{operand}.num_elem", "0", "at least 1")
     if not pattern.index.in_register:
-        trouble = index_list_trouble(check.generation, pattern.index.address, pattern.num_elem)
-        if trouble is not None:
-            return _finding(operand, trouble, "index")
+        indices = index_list_place(check.generation, pattern.index.address, pattern.num_elem)
+        if isinstance(indices, Trouble):
+            return _finding(operand, indices, "index")
     if int(pattern.data) >> 29:
         return Finding(
             f"{operand}.data", f"{int(pattern.data):#010x}", "a direct address (top three bits 0)"
         )
     field = check.operand(operand)
-    trouble = start_trouble(
+    data = element_place(
         check.generation,
         pattern.data.address,
         size,
         writes=field.is_destination,
         sbuf_only=field.sbuf_only,
     )
-    return None if trouble is None else _finding(operand, trouble, "data")
+    return _finding(operand, data, "data") if isinstance(data, Trouble) else None
 
 
 def readable(operand: str) -> Rule:

@@ -1,0 +1,1 @@
+"""What the verbs share: input, output, and the options that name a generation or a profile."""
