@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from lanewise.errors import nearest_names
 from lanewise.neuron import Dispatch
+from lanewise.neuron.instructions import BY_OPCODE
 from lanewise.nki.context import running
 from lanewise.nki.dtypes import NkiDtype
 from lanewise.nki.errors import AccumulatorWarning, Location, NkiValidationError, caller
@@ -26,7 +27,9 @@ from lanewise.nki.tile import NkiTensor
 Function = TypeVar("Function", bound=Callable[..., Any])
 Tiles = dict[str, Any]
 
-_ENGINES = {"dve": "vector", "act": "scalar", "pool": "gpsimd"}
+#: The interface's names of the machine's engines.
+ENGINE_NAMES = {"dve": "vector", "act": "scalar", "pool": "gpsimd"}
+_MACHINE_NAMES = {name: engine for engine, name in ENGINE_NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +53,20 @@ class Lowered:
     program: tuple[bytes | Dispatch, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        program: tuple[bytes | Dispatch, ...] = self.words
-        if self.engine != "dve":
-            program = tuple(Dispatch(word, self.engine) for word in self.words)
-        object.__setattr__(self, "program", program)
+        object.__setattr__(self, "program", dispatched(self.words, self.engine))
+
+
+def dispatched(words: Sequence[bytes], engine: str) -> tuple[bytes | Dispatch, ...]:
+    """The words with the engine named where it is not the word's own choice."""
+    return tuple(
+        word if BY_OPCODE[word[0]].engines[0] == engine else Dispatch(word, engine)
+        for word in words
+    )
+
+
+def dispatches_of(step: Step) -> tuple[bytes | Dispatch, ...]:
+    """The words of a step as the machine takes them."""
+    return dispatched(step.words, _MACHINE_NAMES[step.engine]) if step.words else ()
 
 
 class Call:
@@ -159,7 +172,7 @@ class Call:
                 index=len(run.steps),
                 function=self.function,
                 location=self.location,
-                engine=_ENGINES[lowered.engine],
+                engine=ENGINE_NAMES[lowered.engine],
                 words=lowered.words,
                 outside=False,
                 profile=run.machine.core(lowered.form).profile.description,

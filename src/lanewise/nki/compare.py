@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -147,7 +148,7 @@ def _differences(
     counts["equal bits"] += int(same.sum())
     for index in map(tuple, np.argwhere(~same)):
         x, y = left[index], right[index]
-        both_nan = bool(x != x) and bool(y != y)
+        both_nan = _is_nan(x) and _is_nan(y)
         kind = "NaN payload" if both_nan else "equal value" if bool(x == y) else "differs"
         counts[kind] += 1
         place = tuple(int(part) for part in index)
@@ -156,28 +157,33 @@ def _differences(
 
 def _array(value: Any) -> NDArray[Any]:
     if is_array(value):
-        codes, dtype = incoming("value", value) if not isinstance(value, np.ndarray) else (
-            value, None)  # fmt: skip
-        return codes if dtype is None else codes.view(dtype.numpy)
+        if isinstance(value, np.ndarray):
+            return value
+        codes, dtype = incoming("value", value)
+        return codes.view(dtype.numpy)
     return np.asarray(value)
 
 
 def _same_bits(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
     if left.dtype == right.dtype:
-        kind = f"V{left.dtype.itemsize}"
-        flat = np.ascontiguousarray(left).view(kind) == np.ascontiguousarray(right).view(kind)
-        return flat.reshape(left.shape)
+        bits = f"u{left.dtype.itemsize}"
+        x, y = np.ascontiguousarray(left).view(bits), np.ascontiguousarray(right).view(bits)
+        return np.asarray(x == y, dtype=np.bool_).reshape(left.shape)
     return np.asarray(left == right)
 
 
 def _ulps(x: Any, y: Any) -> int | None:
     """How many numbers of their type lie between two finite floats."""
-    if x.dtype != y.dtype or not _is_float(x.dtype) or x != x or y != y:
+    if x.dtype != y.dtype or not _is_float(x.dtype):
+        return None
+    if not (math.isfinite(float(x)) and math.isfinite(float(y))):
         return None
     size = x.dtype.itemsize
-    if abs(float(x)) == float("inf") or abs(float(y)) == float("inf"):
-        return None
     return abs(_ordered(x, size) - _ordered(y, size))
+
+
+def _is_nan(value: Any) -> bool:
+    return _is_float(np.asarray(value).dtype) and math.isnan(float(value))
 
 
 def _is_float(dtype: np.dtype[Any]) -> bool:

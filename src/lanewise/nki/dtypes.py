@@ -170,19 +170,23 @@ DTYPES: Mapping[str, NkiDtype] = MappingProxyType(
     }
 )
 _ALIASES = {"bool": bool_, "fp32": float32, "bf16": bfloat16, "fp16": float16}
+_NATIVE = frozenset(
+    {"int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32"}
+)
 _WIDE = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex64": "float32"}
 
 
 @functools.cache
 def _numpy_type(name: str, size: int) -> np.dtype[Any]:
+    known: np.dtype[Any]
+    if name in _NATIVE:
+        known = np.dtype(name)
+        return known
     try:
-        return np.dtype(name)
-    except TypeError:
-        pass
-    try:
-        return np.dtype(getattr(importlib.import_module("ml_dtypes"), name))
+        known = np.dtype(getattr(importlib.import_module("ml_dtypes"), name))
     except (ImportError, AttributeError):
-        return CODE_TYPES[size]
+        known = CODE_TYPES[size]
+    return known
 
 
 def find_dtype(given: object) -> NkiDtype:

@@ -9,7 +9,7 @@ from lanewise.nki.errors import caller
 from lanewise.nki.targets import nc_version
 
 
-class engine(enum.IntEnum):  # noqa: N801 (the vendor's name)
+class engine(enum.IntEnum):
     """Engines of a NeuronCore."""
 
     unknown = 0
@@ -21,7 +21,7 @@ class engine(enum.IntEnum):  # noqa: N801 (the vendor's name)
     sync = 6
 
 
-class reduce_cmd(enum.IntEnum):  # noqa: N801
+class reduce_cmd(enum.IntEnum):
     """What a step does with its engine's accumulator."""
 
     idle = 0
@@ -31,7 +31,7 @@ class reduce_cmd(enum.IntEnum):  # noqa: N801
     load_reduce = 4
 
 
-class dge_mode(enum.IntEnum):  # noqa: N801
+class dge_mode(enum.IntEnum):
     """Who generates DMA descriptors; without effect here."""
 
     unknown = 0
@@ -40,21 +40,21 @@ class dge_mode(enum.IntEnum):  # noqa: N801
     none = 3
 
 
-class oob_mode(enum.IntEnum):  # noqa: N801
+class oob_mode(enum.IntEnum):
     """What an indirect DMA does with an index outside its tensor."""
 
     error = 0
     skip = 1
 
 
-class matmul_perf_mode(enum.IntEnum):  # noqa: N801
+class matmul_perf_mode(enum.IntEnum):
     """Performance modes of the tensor engine; only ``none`` is offered."""
 
     none = 0
     double_row = 1
 
 
-class dma_engine(enum.IntEnum):  # noqa: N801
+class dma_engine(enum.IntEnum):
     """DMA engines for exchange between cores; nothing here uses them."""
 
     dma = 0

@@ -105,7 +105,7 @@ class NkiValidationError(IllegalInstruction, AssertionError):
 
 
 def _rebuild(message: str, state: dict[str, object]) -> NkiValidationError:
-    error = NkiValidationError(
+    return NkiValidationError(
         message,
         function=str(state["function"]),
         operand=str(state["operand"]),
@@ -115,7 +115,6 @@ def _rebuild(message: str, state: dict[str, object]) -> NkiValidationError:
         location=state["location"],  # type: ignore[arg-type]
         step=state["step"],  # type: ignore[arg-type]
     )
-    return error
 
 
 class NkiWarning(UserWarning):

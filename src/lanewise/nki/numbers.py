@@ -5,6 +5,7 @@ All through the model's own conversion, under the profile of the run.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
@@ -31,7 +32,7 @@ def _exact(number: Any) -> Value:
     if isinstance(number, Integral):
         return finite(int(number))
     value = float(number)
-    if value != value:
+    if math.isnan(value):
         return nan(negative=bool(np.signbit(value)))
     if value in (float("inf"), float("-inf")):
         return infinity(negative=value < 0)

@@ -38,11 +38,9 @@ def rearranged(view: Geometry, pattern: Any, to: Any, sizes: Mapping[str, int]) 
             view = split(view, dim, extents)
         dim += len(group)
     view = permute(view, [names.index(name) for name in wanted])
-    dim = 0
-    for group in target:
+    for dim, group in enumerate(target):
         if len(group) > 1:
             view = flatten(view, dim, dim + len(group) - 1)
-        dim += 1
     return view
 
 

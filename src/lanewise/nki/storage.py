@@ -55,7 +55,8 @@ class Written:
             if self._map.all():
                 self.complete, self._map = True, None
             return None
-        return ~written.all(axis=-1)
+        gaps: Truth = np.logical_not(written.all(axis=-1))
+        return gaps
 
     def _is_everything(self, view: Geometry, size: int) -> bool:
         """Whether the view covers the storage without a gap (sufficient)."""

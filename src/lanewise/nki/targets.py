@@ -15,7 +15,7 @@ _ENVIRONMENT = "NEURON_PLATFORM_TARGET_OVERRIDE"
 _DEFAULT = "trn3"
 
 
-class nc_version(enum.IntEnum):  # noqa: N801 (the vendor's name)
+class nc_version(enum.IntEnum):
     """NeuronCore version of a target."""
 
     gen2 = 2

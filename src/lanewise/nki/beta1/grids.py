@@ -312,7 +312,7 @@ class _MeshGrid:
 mgrid = _MeshGrid()
 
 
-class par_dim(int):  # noqa: N801 (the vendor's name)
+class par_dim(int):
     """The partition dimension of a shape that has block dimensions before it."""
 
     is_partition = True

@@ -16,7 +16,7 @@ from lanewise.nki.tile import NkiTensor
 
 
 class GridTensor(NkiTensor):
-    """A view whose grid reaches outside the tensor: only usable with a mask that leaves that out."""
+    """A view whose grid reaches outside the tensor: usable with a mask that leaves that out."""
 
     __slots__ = ("base", "grids", "problem")
 

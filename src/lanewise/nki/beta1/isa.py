@@ -23,17 +23,6 @@ from lanewise.nki.beta1.neighbours import (
 from lanewise.nki.beta1.results import masked, result_dtype, returned
 from lanewise.nki.call import Call, interface
 from lanewise.nki.dtypes import float32, uint32
-from lanewise.nki.isa import constants, get_nc_version
-from lanewise.nki.isa.max8 import lower as lower_max8
-from lanewise.nki.isa.nc_find_index8 import lower as lower_find
-from lanewise.nki.isa.nc_match_replace8 import lower as lower_replace
-from lanewise.nki.isa.nc_match_replace8 import replacement_bits
-from lanewise.nki.isa.range_select import FP32_MIN, RangeArguments
-from lanewise.nki.isa.range_select import lower as lower_range
-from lanewise.nki.isa.search import MOST_RANK_BETA1
-from lanewise.nki.isa.select_reduce import selected
-from lanewise.nki.isa.tensor_copy import lower as lower_copy
-from lanewise.nki.isa.tensor_copy_predicated import predicated
 from lanewise.nki.enums import (
     dge_mode,
     engine,
@@ -45,6 +34,17 @@ from lanewise.nki.enums import (
     unknown_engine,
     vector_engine,
 )
+from lanewise.nki.isa import constants, get_nc_version
+from lanewise.nki.isa.max8 import lower as lower_max8
+from lanewise.nki.isa.nc_find_index8 import lower as lower_find
+from lanewise.nki.isa.nc_match_replace8 import lower as lower_replace
+from lanewise.nki.isa.nc_match_replace8 import replacement_bits
+from lanewise.nki.isa.range_select import FP32_MIN, RangeArguments
+from lanewise.nki.isa.range_select import lower as lower_range
+from lanewise.nki.isa.search import MOST_RANK_BETA1
+from lanewise.nki.isa.select_reduce import selected
+from lanewise.nki.isa.tensor_copy import lower as lower_copy
+from lanewise.nki.isa.tensor_copy_predicated import predicated
 from lanewise.nki.targets import nc_version
 from lanewise.nki.tile import NkiTensor
 
@@ -122,8 +122,8 @@ def tensor_copy_predicated(
     """Copy ``src`` to ``dst`` where ``predicate`` is not 0."""
     call = Call.begin("tensor_copy_predicated", kwargs.get("name"))
     _refuse_dtype(call, dtype)
-    operands = [masked(call, value, mask)[0] for value in (dst, src, predicate)]
-    predicated(call, *operands, reverse_pred)
+    target, source, truth = (masked(call, value, mask)[0] for value in (dst, src, predicate))
+    predicated(call, target, source, truth, reverse_pred)
 
 
 @interface
@@ -144,8 +144,8 @@ def select_reduce(
     """``dst`` = ``on_true`` where ``predicate`` is not 0, else ``on_false``; with a maximum."""
     call = Call.begin("select_reduce", kwargs.get("name"))
     _refuse_dtype(call, dtype)
-    operands = [masked(call, value, mask)[0] for value in (dst, predicate, on_true)]
-    selected(call, *operands, on_false, reduce_res, reduce_cmd, reduce_op, reverse_pred)
+    target, truth, data = (masked(call, value, mask)[0] for value in (dst, predicate, on_true))
+    selected(call, target, truth, data, on_false, reduce_res, reduce_cmd, reduce_op, reverse_pred)
 
 
 @interface

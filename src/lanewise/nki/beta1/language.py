@@ -9,12 +9,11 @@ from lanewise.nki.beta1.grids import Mask, arange, mgrid, par_dim
 from lanewise.nki.beta1.indexing import element_view, rectangle_of, shrunk
 from lanewise.nki.call import Call, interface
 from lanewise.nki.dtypes import find_dtype
-from lanewise.nki.language import *  # noqa: F403 (all of the current world)
 from lanewise.nki.language import __all__ as _current_names
 from lanewise.nki.language.movement import loaded, stored
+from lanewise.nki.numbers import is_number
 from lanewise.nki.outside.dma import copied
 from lanewise.nki.outside.generate import filled
-from lanewise.nki.numbers import is_number
 from lanewise.nki.tile import NkiTensor
 
 __all__ = [*_current_names, "arange", "load", "mgrid", "par_dim", "store"]  # noqa: PLE0604
@@ -62,6 +61,12 @@ def _ranges(mask: Any, tile: NkiTensor) -> Any:
     if not isinstance(mask, Mask):
         raise TypeError(f"a mask is made by comparing index grids, not a {type(mask).__name__}")
     return rectangle_of(mask, tile)
+
+
+# All the rest is the current world's.
+globals().update(
+    {_name: getattr(_current, _name) for _name in _current_names} | {"load": load, "store": store}
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -206,8 +206,8 @@ def scalar_tensor_tensor(
         whole = into(target, ranges)
         scratch = call.run.allocate(rows(part), float32, "sbuf", call.location)
         scaled(call, scratch, part, op0, operand0, reverse0)
-        pair = (other, scratch) if reverse1 else (scratch, other)
-        combined(call, whole, *pair, op1)
+        left, right = (other, scratch) if reverse1 else (scratch, other)
+        combined(call, whole, left, right, op1)
 
     return _made(call, data.shape, result_dtype(dtype, data.dtype), step)
 

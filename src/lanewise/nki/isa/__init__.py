@@ -10,8 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from lanewise.nki.context import active
-from lanewise.nki.errors import NkiValidationError, not_offered
-from lanewise.nki.isa import constants
 from lanewise.nki.enums import (
     dge_mode,
     dma_engine,
@@ -25,6 +23,8 @@ from lanewise.nki.enums import (
     unknown_engine,
     vector_engine,
 )
+from lanewise.nki.errors import NkiValidationError, not_offered
+from lanewise.nki.isa import constants
 from lanewise.nki.isa.max8 import max8
 from lanewise.nki.isa.nc_find_index8 import nc_find_index8
 from lanewise.nki.isa.nc_match_replace8 import nc_match_replace8

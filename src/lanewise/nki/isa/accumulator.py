@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lanewise.neuron.instructions import DveReadAccumulator  # type: ignore[attr-defined]
+from lanewise.neuron.instructions import DveReadAccumulator
 from lanewise.nki.call import Call
-from lanewise.nki.errors import AccumulatorWarning
 from lanewise.nki.enums import checked_enum, reduce_cmd
+from lanewise.nki.errors import AccumulatorWarning
 from lanewise.nki.lowering import walked
 from lanewise.nki.operators import find_operator
 from lanewise.nki.tile import NkiTensor

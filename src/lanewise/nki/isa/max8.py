@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.neuron.instructions import Max8  # type: ignore[attr-defined]
+from lanewise.neuron.instructions import Max8
 from lanewise.nki.call import Call, Lowered, Tiles, form_of, interface
 from lanewise.nki.checks import INPUTS, Checker, Count, Demands, Operand
 from lanewise.nki.errors import TieNote

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lanewise.neuron.instructions import FindIndex8  # type: ignore[attr-defined]
+from lanewise.neuron.instructions import FindIndex8
 from lanewise.nki.call import Call, Lowered, Tiles, form_of, interface
 from lanewise.nki.checks import INPUTS, Checker, Count, Demands, Operand
 from lanewise.nki.estimate import plain

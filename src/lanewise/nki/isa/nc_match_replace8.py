@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.neuron.instructions import (  # type: ignore[attr-defined]
+from lanewise.neuron.instructions import (
     DveReadIndices,
     MatchReplace8,
 )
@@ -133,7 +133,7 @@ def _warn_about_loss(call: Call, tiles: Tiles) -> None:
         changed = (magnitude > 0x7F800000) & (magnitude != 0x7FC00000)
         what = "NaN payloads are lost"
     else:
-        if -_EXACT <= int(values.min()) and int(values.max()) <= _EXACT:
+        if int(values.min()) >= -_EXACT and int(values.max()) <= _EXACT:
             return
         changed = values.astype(np.float32).astype(np.float64) != values
         what = "exact to 2^24"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.neuron.instructions import NonzeroWithCount  # type: ignore[attr-defined]
+from lanewise.neuron.instructions import NonzeroWithCount
 from lanewise.nki.call import Call, Lowered, Tiles, interface
 from lanewise.nki.checks import Checker, Demands, Operand
 from lanewise.nki.estimate import UNKNOWN

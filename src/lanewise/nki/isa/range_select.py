@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lanewise.neuron.instructions import RangeSelect  # type: ignore[attr-defined]
+from lanewise.neuron.instructions import RangeSelect
 from lanewise.nki.call import Call, Lowered, Tiles, form_of, interface
 from lanewise.nki.checks import FLOAT_INPUTS, FLOATS, Checker, Count, Demands, Operand
+from lanewise.nki.enums import reduce_cmd
 from lanewise.nki.estimate import at_least
 from lanewise.nki.isa import accumulator
-from lanewise.nki.enums import reduce_cmd
 from lanewise.nki.isa.search import fitted
 from lanewise.nki.lowering import walked
 from lanewise.nki.numbers import fp32_bits, is_number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lanewise.neuron.instructions import MatchValueLoad  # type: ignore[attr-defined]
+from lanewise.neuron.instructions import MatchValueLoad
 from lanewise.nki.call import Call
 from lanewise.nki.checks import INPUTS, Operand
 from lanewise.nki.isa.tensor_copy import refuse_dimensions

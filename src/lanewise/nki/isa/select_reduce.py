@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from lanewise.neuron.dtypes import Dtype
-from lanewise.neuron.instructions import SelectReduce  # type: ignore[attr-defined]
+from lanewise.neuron.instructions import SelectReduce
 from lanewise.nki.call import Call, Lowered, Tiles, form_of, interface
 from lanewise.nki.checks import FLOATS, INPUTS, Checker, Count, Demands, Operand
+from lanewise.nki.enums import reduce_cmd
 from lanewise.nki.errors import TargetWarning
 from lanewise.nki.estimate import plain
 from lanewise.nki.isa import accumulator
-from lanewise.nki.enums import reduce_cmd
 from lanewise.nki.isa.tensor_copy import refuse_dimensions
 from lanewise.nki.lowering import trouble, walked
 from lanewise.nki.numbers import fp32_bits, is_number

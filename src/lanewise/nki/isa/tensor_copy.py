@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.neuron.instructions import Cast, Copy  # type: ignore[attr-defined]
+from lanewise.neuron.instructions import Cast, Copy
 from lanewise.nki.call import Call, Lowered, Tiles, form_of, interface
 from lanewise.nki.checks import INPUTS, Checker, Demands, Operand
+from lanewise.nki.enums import checked_enum, engine
 from lanewise.nki.errors import ThroughFP32
 from lanewise.nki.estimate import Estimate
 from lanewise.nki.estimate import copy as copy_estimate
-from lanewise.nki.enums import checked_enum, engine
 from lanewise.nki.lowering import merged, pieces, trouble, walked
 from lanewise.nki.targets import nc_version
 from lanewise.nki.tile import NkiTensor
@@ -127,7 +127,7 @@ def _warn_about_loss(call: Call, tiles: Tiles) -> None:
     values = src.codes().view(src.dtype.numpy)
     unsigned = dst.dtype.name.startswith("uint")
     low, high = int(values.min()), int(values.max())
-    if -_EXACT <= low and high <= _EXACT and not (unsigned and low < 0):
+    if low >= -_EXACT and high <= _EXACT and not (unsigned and low < 0):
         return
     through = values.astype(np.float32).astype(np.float64)
     changed = (through != values) | ((values < 0) & unsigned)

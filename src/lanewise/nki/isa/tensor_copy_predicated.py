@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.neuron.instructions import (  # type: ignore[attr-defined]
+from lanewise.neuron.instructions import (
     CopyPredicated,
     CopyPredicatedScalar,
 )
@@ -21,6 +21,7 @@ from lanewise.nki.estimate import Estimate, at_least
 from lanewise.nki.isa.tensor_copy import refuse_dimensions
 from lanewise.nki.lowering import pieces, walked
 from lanewise.nki.numbers import code_of, is_number
+from lanewise.nki.storage import OnChip
 from lanewise.nki.tile import NkiTensor
 
 _DIMENSIONS = 3
@@ -217,7 +218,8 @@ def _reversed(call: Call, predicate: NkiTensor) -> NkiTensor:
 def _beside(call: Call, predicate: NkiTensor) -> tuple[int, int] | None:
     """Free memory that starts in the predicate's partition, so that windows stay legal."""
     storage = predicate.storage
-    start: int = storage.partition + predicate.geometry.partition  # type: ignore[attr-defined]
+    assert isinstance(storage, OnChip)
+    start = storage.partition + predicate.geometry.partition
     if start == 0 or predicate.buffer == "psum":
         return None
     size = predicate.geometry.elements

@@ -10,9 +10,9 @@ import numpy as np
 from lanewise.nki.call import Call, interface
 from lanewise.nki.context import running
 from lanewise.nki.dtypes import find_dtype
+from lanewise.nki.enums import engine
 from lanewise.nki.errors import NkiError, NkiValidationError, caller
 from lanewise.nki.isa.tensor_copy import lower as lower_copy
-from lanewise.nki.enums import engine
 from lanewise.nki.numbers import code_of, converted, is_number
 from lanewise.nki.operators import OPERATORS
 from lanewise.nki.outside.dma import copied

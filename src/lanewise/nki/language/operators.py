@@ -45,7 +45,7 @@ def apply(operator: Operator, *operands: Any, dtype: Any = None, **options: Any)
     elif operator.arity == 1:
         activated(call, result, operator, model)
     elif len(tiles) == 2 and tiles[1].geometry.elements == model.geometry.elements:
-        combined(call, result, *operands, operator)
+        combined(call, result, operands[0], operands[1], operator)
     elif len(tiles) == 2 and model.geometry.elements == 1:
         result = new_tile(call, tiles[1].shape, result.dtype if dtype is not None else default)
         scaled(call, result, tiles[1], operator, model, True)

@@ -45,7 +45,7 @@ def device_print(prefix: str, tensor: Any) -> None:
         print(prefix, tensor.numpy() if isinstance(tensor, NkiTensor) else tensor)
 
 
-class nc(int):  # noqa: N801 (the vendor's name)
+class nc(int):
     """A number of cores in a grid: ``kernel[nl.nc(2)]``."""
 
     def __mul__(self, other: Any) -> Any:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lanewise.errors import unknown_name
-from lanewise.neuron import CoreState, Profile
+from lanewise.neuron import CoreState, Dispatch, Profile
+from lanewise.nki.call import dispatches_of
 from lanewise.nki.context import active, current
 from lanewise.nki.errors import KernelError, Location, caller
 from lanewise.nki.launch.arguments import Arguments
@@ -114,6 +115,11 @@ class Simulation:
     def program(self) -> tuple[bytes, ...]:
         """The instruction words, of all programs, in order."""
         return tuple(word for step in self.steps for word in step.words)
+
+    @property
+    def dispatches(self) -> tuple[bytes | Dispatch, ...]:
+        """The words as the machine takes them: with the engine, where the kernel had a choice."""
+        return tuple(item for step in self.steps for item in dispatches_of(step))
 
     @property
     def warnings(self) -> tuple[Warned, ...]:

@@ -83,7 +83,7 @@ def combined(
         and on not in (engine.vector,)
         and all(tile.dtype.name in _WORDS and tile.buffer != "psum" for tile in tiles)
     )
-    shown = "gpsimd" if exact and not operator.is_bitwise or on == engine.gpsimd else "vector"
+    shown = "gpsimd" if (exact and not operator.is_bitwise) or on == engine.gpsimd else "vector"
     with outside_step(call, {"data1": left, "data2": right}, {"dst": dst}, shown):
         if operator.is_bitwise or exact:
             assert operator.on_integers is not None

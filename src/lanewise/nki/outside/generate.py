@@ -118,7 +118,7 @@ def affine_select(
     Outside the modelled set. The pattern is as in :func:`iota`.
     """
     call = Call.begin("affine_select", name)
-    if isinstance(channel_multiplier, int) and isinstance(on_true_tile, int):
+    if isinstance(on_true_tile, int):
         raise call.refuse(
             "on_true_tile",
             "is an int, must be a tile; offset moved from the third place to the last in version "

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from lanewise.nki.call import Call
 from lanewise.nki.dynamic import Dynamic, Offsets
-from lanewise.nki.geometry import Geometry
 from lanewise.nki.enums import oob_mode
+from lanewise.nki.geometry import Geometry
 from lanewise.nki.numbers import converted
 from lanewise.nki.tile import NkiTensor
 

@@ -94,7 +94,7 @@ def nc_stream_shuffle(
     with outside_step(call, {"src": src}, {"dst": dst}, "vector", where=where):
         codes = src.codes().reshape(rows(src)).copy()
         target = dst.codes(writing=True)
-        for row in np.flatnonzero(written):
+        for row in map(int, np.flatnonzero(written)):
             source = row // _QUADRANT * _QUADRANT + mask[row % _QUADRANT]
             if source >= len(codes):
                 raise call.refuse(
