@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-import lanewise.nki as nki
+from lanewise import nki
 from lanewise.nki import isa as nisa
 from lanewise.nki import language as nl
 

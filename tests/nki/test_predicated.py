@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.nki.helpers import bf16, f32, row, run, same_bits, simulation
 
 from lanewise.nki import AccumulatorWarning, NkiValidationError, TargetWarning
 from lanewise.nki import isa as nisa
 from lanewise.nki import language as nl
-from tests.nki.helpers import bf16, f32, row, run, same_bits, simulation
 
 PREDICATE = row(np.uint8, 1, 0, 2, 0)
 SOURCE, BEFORE = f32(10, 20, 30, 40), f32(1, 2, 3, 4)
@@ -146,9 +146,7 @@ def _select(
     arguments.setdefault("reduce_cmd", nisa.reduce_cmd.reset_reduce)
     column = {"column": on_false} if isinstance(on_false, np.ndarray) else {}
 
-    def body(
-        predicate: Any, on_true: Any, dst: Any, reduce_res: Any, column: Any = None
-    ) -> None:
+    def body(predicate: Any, on_true: Any, dst: Any, reduce_res: Any, column: Any = None) -> None:
         nisa.select_reduce(
             dst,
             predicate,
@@ -245,7 +243,11 @@ def test_reduce_continues_and_idle_leaves_alone() -> None:
     _, first, second = run(
         body,
         {"ones": ones, "a": f32(4, 9), "b": f32(5, 6)},
-        {"dst": ((1, 2), nl.float32), "first": ((1, 1), nl.float32), "second": ((1, 1), nl.float32)},
+        {
+            "dst": ((1, 2), nl.float32),
+            "first": ((1, 1), nl.float32),
+            "second": ((1, 1), nl.float32),
+        },
     )
     same_bits(first, f32(9))
     same_bits(second, f32(6))

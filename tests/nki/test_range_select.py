@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.nki.helpers import LOWEST as M
+from tests.nki.helpers import f32, row, run, same_bits
 
 from lanewise.nki import AccumulatorWarning, NkiValidationError
 from lanewise.nki import isa as nisa
 from lanewise.nki import language as nl
-from tests.nki.helpers import LOWEST as M
-from tests.nki.helpers import f32, row, run, same_bits
 
 VALUES = f32(1, 2, 3, 4, 5, 6, 7, 8)
 PROFILES = pytest.mark.parametrize("profile", ["hardware", "isa"])
@@ -79,9 +79,7 @@ def test_python_numbers_as_bounds() -> None:
 
 def test_bounds_without_their_unit_dimension() -> None:
     def body(on_true_tile: Any, bounds: Any, dst: Any) -> None:
-        nisa.range_select(
-            dst, on_true_tile, nl.greater_equal, nl.less, bounds[:, 0], bounds[:, 1]
-        )
+        nisa.range_select(dst, on_true_tile, nl.greater_equal, nl.less, bounds[:, 0], bounds[:, 1])
 
     result = run(
         body, {"on_true_tile": VALUES, "bounds": f32(2, 4)}, {"dst": (VALUES.shape, nl.float32)}

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.nki.helpers import MISS, bits, f32, row, run, same_bits, simulation
 
 from lanewise.nki import NkiValidationError, ThroughFP32, reference
 from lanewise.nki import isa as nisa
 from lanewise.nki import language as nl
-from tests.nki.helpers import MISS, bits, f32, row, run, same_bits, simulation
 
 INF, NAN = np.inf, np.nan
 PROFILES = pytest.mark.parametrize("profile", ["hardware", "isa"])
@@ -301,7 +301,7 @@ def test_what_is_refused_names_its_rule(call: Any, rule: str) -> None:
             setattr(tiles, name, nl.zeros((4, elements), dtype=dtype))
         call(tiles)
 
-    import lanewise.nki as nki
+    from lanewise import nki
 
     with pytest.raises(NkiValidationError) as caught:
         nki.simulate(kernel)(np.zeros((1, 1), np.float32))

@@ -8,11 +8,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from tests.nki.helpers import bf16, bits, f32, row, run, same_bits, simulation
 
 from lanewise.nki import ThroughFP32
 from lanewise.nki import isa as nisa
 from lanewise.nki import language as nl
-from tests.nki.helpers import bf16, bits, f32, row, run, same_bits, simulation
 
 e4m3 = ml_dtypes.float8_e4m3
 FLOATS = f32(0.5, 1.5, 2.5, -0.5, -2.5, 3e9, -3e9, np.nan, np.inf)

@@ -175,7 +175,7 @@ class Call:
                 engine=ENGINE_NAMES[lowered.engine],
                 words=lowered.words,
                 outside=False,
-                profile=run.machine.core(lowered.form).profile.description,
+                profile=run.machine.description(lowered.form),
                 operands=operand_views(tiles),
                 estimate=lowered.estimate,
                 program_id=run.program_index,

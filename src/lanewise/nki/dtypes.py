@@ -170,9 +170,7 @@ DTYPES: Mapping[str, NkiDtype] = MappingProxyType(
     }
 )
 _ALIASES = {"bool": bool_, "fp32": float32, "bf16": bfloat16, "fp16": float16}
-_NATIVE = frozenset(
-    {"int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32"}
-)
+_NATIVE = frozenset({"int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32"})
 _WIDE = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex64": "float32"}
 
 

@@ -24,6 +24,7 @@ class Machine:
         self._engine = engine
         self._cores: dict[str, NeuronCore] = {}
         self._core = self.core(None)
+        self._described: dict[str | None, str] = {}
         #: Steps lowered before, by function, operands and parameters.
         self.lowered: dict[Any, Any] = {}
 
@@ -49,6 +50,13 @@ class Machine:
                 core.state = self.state
             self._cores[form] = core
         return self._cores[form]
+
+    def description(self, form: str | None = None) -> str:
+        """The profile in force for a form of E4M3, in words."""
+        known = self._described.get(form)
+        if known is None:
+            known = self._described[form] = self.core(form).profile.description
+        return known
 
     def run(self, words: Words, form: str | None) -> RunReport:
         """Run words; raises what NeuronCore.run raises."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lanewise.nki import language as _current
+from lanewise.nki.beta1 import isa as beta1_isa
 from lanewise.nki.beta1.grids import Mask, arange, mgrid, par_dim
 from lanewise.nki.beta1.indexing import element_view, rectangle_of, shrunk
 from lanewise.nki.call import Call, interface
@@ -16,7 +17,7 @@ from lanewise.nki.outside.dma import copied
 from lanewise.nki.outside.generate import filled
 from lanewise.nki.tile import NkiTensor
 
-__all__ = [*_current_names, "arange", "load", "mgrid", "par_dim", "store"]  # noqa: PLE0604
+__all__ = [*_current_names, "arange", "copy", "load", "mgrid", "par_dim", "store"]  # noqa: PLE0604
 
 
 @interface
@@ -34,6 +35,12 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Nki
     elif all(high > low for low, high in ranges):
         copied(call, shrunk(tile, ranges), shrunk(src, ranges))
     return tile
+
+
+@interface
+def copy(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> NkiTensor:
+    """A copy of a tile as a new SBUF tile: tensor_copy on the vector engine."""
+    return beta1_isa.tensor_copy(src, mask=mask, dtype=dtype, **kwargs)
 
 
 @interface
@@ -65,7 +72,8 @@ def _ranges(mask: Any, tile: NkiTensor) -> Any:
 
 # All the rest is the current world's.
 globals().update(
-    {_name: getattr(_current, _name) for _name in _current_names} | {"load": load, "store": store}
+    {_name: getattr(_current, _name) for _name in _current_names}
+    | {"copy": copy, "load": load, "store": store}
 )
 
 

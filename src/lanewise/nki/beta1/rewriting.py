@@ -107,14 +107,12 @@ def with_mask_operators(function: Callable[..., Any]) -> Callable[..., Any]:
 def _code_of(function: FunctionType, definition: ast.FunctionDef) -> CodeType | None:
     """The compiled definition, its free variables bound by a function around it."""
     free = function.__code__.co_freevars
-    around = ast.FunctionDef(
-        name="around",
-        args=ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, []),
-        body=[definition],
-        decorator_list=[],
-    )
-    around.lineno, around.col_offset = definition.lineno, 0
-    module = ast.fix_missing_locations(ast.Module([around], []))
+    module = ast.parse(f"def around({', '.join(free)}): pass")
+    around = module.body[0]
+    assert isinstance(around, ast.FunctionDef)
+    around.body = [definition]
+    for node in (around, *around.args.args):
+        ast.copy_location(node, definition)
     compiled = compile(module, function.__code__.co_filename, "exec")
     outer = next(const for const in compiled.co_consts if isinstance(const, CodeType))
     return next(

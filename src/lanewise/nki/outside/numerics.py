@@ -59,7 +59,7 @@ def outside_step(
             engine=engine,
             words=(),
             outside=True,
-            profile=run.machine.profile.description,
+            profile=run.machine.description(),
             operands=operand_views({**writes, **reads}),
             estimate=UNKNOWN,
             program_id=run.program_index,
