@@ -1,4 +1,4 @@
-"""Top-k as a kernel of the older interface: functions return tiles, grids and masks name elements."""
+"""Top-k as a kernel of the older interface: functions return tiles, grids name elements."""
 
 import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl

@@ -274,7 +274,7 @@ def _split_runs(
 
 
 def rescale(view: Geometry, old: int, new: int) -> Geometry:
-    """The same bytes as elements of ``new`` instead of ``old`` bytes; the last dimension changes."""
+    """The same bytes as elements of another size; the last dimension changes."""
     if old == new:
         return view
     last = len(view.shape) - 1
