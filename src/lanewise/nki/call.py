@@ -259,7 +259,7 @@ def _unknown(function: str, keywords: Mapping[str, Any], names: tuple[str, ...])
 
 def _missing(function: str, missing: list[str], names: tuple[str, ...], module: str) -> TypeError:
     older = ""
-    if "dst" in missing and "beta1" not in module:
+    if "dst" in names and "beta1" not in module:
         older = (
             "; here results go to dst and nothing is returned. A kernel that expects the result "
             "back is written for the older interface: import neuronxcc.nki instead of nki"

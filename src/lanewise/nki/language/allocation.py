@@ -29,7 +29,7 @@ def allocate(
     if buffer is None:
         buffer = sbuf
     if str(buffer) not in BUFFERS:
-        raise unknown_name("buffer", buffer, BUFFERS)
+        raise unknown_name("buffer", buffer, ("sbuf", "psum", "hbm", "private_hbm", "shared_hbm"))
     try:
         found: NkiDtype = find_dtype(dtype)
         place = None if address is None else (int(address[0]), int(address[1]))
