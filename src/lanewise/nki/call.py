@@ -19,8 +19,8 @@ from lanewise.nki.context import running
 from lanewise.nki.dtypes import NkiDtype
 from lanewise.nki.errors import AccumulatorWarning, Location, NkiValidationError, caller
 from lanewise.nki.estimate import Estimate
-from lanewise.nki.run import Run, operand_views
-from lanewise.nki.steps import Step
+from lanewise.nki.run import Run
+from lanewise.nki.steps import Step, operand_views
 from lanewise.nki.storage import OnChip
 from lanewise.nki.tile import NkiTensor
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lanewise.model import RunReport
 from lanewise.neuron import CoreState, Dispatch, NeuronCore, Profile
 from lanewise.nki.targets import Target
@@ -24,6 +27,10 @@ class Machine:
         self._engine = engine
         self._cores: dict[str, NeuronCore] = {}
         self._core = self.core(None)
+        self._states: list[CoreState] = []
+        self._used: dict[tuple[int, str], int] = {}
+        #: Arrays of earlier snapshots, to be used again.
+        self.spare: list[NDArray[np.uint8]] = []
         self._described: dict[str | None, str] = {}
         #: Steps lowered before, by function, operands and parameters.
         self.lowered: dict[Any, Any] = {}
@@ -33,11 +40,28 @@ class Machine:
         """Memories, keys, accumulators."""
         return self._core.state
 
-    def reset(self) -> None:
-        """Start again from power-up; what was lowered and checked before is kept."""
-        state = CoreState.initial(self.target.generation, self.profile)
+    def reset(self, program: int = 0) -> CoreState:
+        """Start a program from power-up; what was lowered and checked before is kept.
+
+        Each program has a state of its own, which the same program of the next call uses again:
+        memory that the system has handed out once is much quicker the second time.
+        """
+        if program == len(self._states):
+            self._states.append(CoreState.initial(self.target.generation, self.profile))
+        state = self._states[program]
+        fresh = CoreState({})
+        for memory in state.memories.values():
+            used = self._used.get((program, memory.space), 0)
+            memory.data[:, :used] = 0
+        for name in ("keys", "matched", "indices", "accumulator", "registers", "idle_since"):
+            getattr(state, name)[...] = getattr(fresh, name)
         for core in self._cores.values():
             core.state = state
+        return state
+
+    def note_used(self, program: int, space: str, size: int) -> None:
+        """How many bytes a partition a program has used, for :meth:`reset` to clear."""
+        self._used[program, space] = size
 
     def core(self, form: str | None) -> NeuronCore:
         """The core under the profile with that form of E4M3."""

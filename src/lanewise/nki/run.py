@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanewise.model import VerdictError
-from lanewise.neuron.dtypes import CODE_TYPES
 from lanewise.nki.allocator import Allocator, aligned
 from lanewise.nki.dtypes import NkiDtype
 from lanewise.nki.errors import (
@@ -27,8 +26,8 @@ from lanewise.nki.errors import (
 )
 from lanewise.nki.geometry import fresh
 from lanewise.nki.machine import Machine, Words
-from lanewise.nki.steps import OperandView, Step, Warned
-from lanewise.nki.storage import Hbm, OnChip
+from lanewise.nki.steps import Step, Warned
+from lanewise.nki.storage import Hbm, OnChip, bounding
 from lanewise.nki.tile import NkiTensor
 
 ON_CHIP = ("sbuf", "psum")
@@ -272,9 +271,17 @@ class Run:
         """A word is about to use the storage: keep what it holds now."""
         if not storage.touched:
             storage.touched = True
-            self.snapshots.append(
-                Snapshot(storage.buffer, storage.partition, storage.offset, storage.bytes.copy())
-            )
+            kept = self._spare(storage.bytes.shape)
+            kept[...] = storage.bytes
+            self.snapshots.append(Snapshot(storage.buffer, storage.partition, storage.offset, kept))
+
+    def _spare(self, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+        """An array of that shape: one of an earlier call's snapshots, or a new one."""
+        spare = self.machine.spare
+        for place, array in enumerate(spare):
+            if array.shape == shape:
+                return spare.pop(place)
+        return np.empty(shape, dtype=np.uint8)
 
     def _note_reuse(self, storage: OnChip) -> None:
         """Memory that words have used is filled anew: the words alone no longer tell all."""
@@ -362,7 +369,7 @@ class Run:
         if missing is None:
             return
         message = (
-            f"{function} {operand}{_bounding(missing)} was never written "
+            f"{function} {operand}{bounding(missing)} was never written "
             f"(allocated {tile.storage.location})"
         )
         if self.options.uninitialised == "error":
@@ -377,28 +384,3 @@ class Run:
             )
         written.mark(tile.geometry, tile.dtype.size)
         self.warn(UninitialisedRead, message, location)
-
-
-def _bounding(missing: NDArray[np.bool_]) -> str:
-    """The smallest subscript around the marked elements: ``[:, 12:16]``."""
-    parts = []
-    for dim, size in enumerate(missing.shape):
-        others = tuple(other for other in range(missing.ndim) if other != dim)
-        hit = np.flatnonzero(missing.any(axis=others))
-        low, high = int(hit[0]), int(hit[-1]) + 1
-        parts.append(":" if (low, high) == (0, size) else f"{low}:{high}")
-    return f"[{', '.join(parts)}]"
-
-
-def operand_views(operands: dict[str, Any]) -> tuple[OperandView, ...]:
-    """The records of the operands that are tiles."""
-    return tuple(
-        OperandView.of(operand, tile)
-        for operand, tile in operands.items()
-        if isinstance(tile, NkiTensor)
-    )
-
-
-def zeros_of(shape: tuple[int, ...], size: int) -> NDArray[Any]:
-    """Zero codes of ``size`` bytes."""
-    return np.zeros(shape, dtype=CODE_TYPES[size])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lanewise.nki.errors import Location, NkiWarning
 from lanewise.nki.estimate import Estimate
@@ -92,3 +92,12 @@ class Step:
         kind = "outside the modelled set" if self.outside else f"{len(self.words)} words"
         operands = ", ".join(map(str, self.operands))
         return f"{self.index}: {self.function}({operands}) on {self.engine}, {kind}"
+
+
+def operand_views(operands: dict[str, Any]) -> tuple[OperandView, ...]:
+    """The records of the operands that are tiles."""
+    return tuple(
+        OperandView.of(operand, tile)
+        for operand, tile in operands.items()
+        if hasattr(tile, "geometry")
+    )

@@ -221,3 +221,14 @@ class Hbm(Storage):
             strides=tuple(stride * size for stride in view.strides),
         )
         return codes
+
+
+def bounding(missing: Truth) -> str:
+    """The smallest subscript around the marked elements: ``[:, 12:16]``."""
+    parts = []
+    for dim, size in enumerate(missing.shape):
+        others = tuple(other for other in range(missing.ndim) if other != dim)
+        hit = np.flatnonzero(missing.any(axis=others))
+        low, high = int(hit[0]), int(hit[-1]) + 1
+        parts.append(":" if (low, high) == (0, size) else f"{low}:{high}")
+    return f"[{', '.join(parts)}]"

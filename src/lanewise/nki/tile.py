@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-import numpy as np
 from numpy.typing import NDArray
 
 from lanewise.errors import UsageError
@@ -370,43 +369,3 @@ class NkiTensor:
 def _has_grid(index: Any) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
     return any(getattr(part, "is_grid", False) for part in parts)
-
-
-def elementwise(name: str, *, reverse: bool = False) -> Callable[[NkiTensor, Any], NkiTensor]:
-    """A method that applies the operator of that name."""
-
-    def method(self: NkiTensor, other: Any) -> NkiTensor:
-        from lanewise.nki.language import operators
-
-        operator = getattr(operators, name)
-        result: NkiTensor = operator(other, self) if reverse else operator(self, other)
-        return result
-
-    return method
-
-
-for _method, _operator in {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "divide",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-    "pow": "power",
-    "mod": "mod",
-}.items():
-    setattr(NkiTensor, f"__{_method}__", elementwise(_operator))
-    setattr(NkiTensor, f"__r{_method}__", elementwise(_operator, reverse=True))
-for _method, _operator in {
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-}.items():
-    setattr(NkiTensor, f"__{_method}__", elementwise(_operator))
-
-
-def array_of(value: NkiTensor | float) -> Any:
-    """The elements of a tensor, or the number."""
-    return value.numpy() if isinstance(value, NkiTensor) else np.asarray(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lanewise.nki import arithmetic
 from lanewise.nki.dtypes import (
     bfloat16,
     bool_,
@@ -174,6 +175,7 @@ __all__ = [
     "zeros_like",
 ]
 
+arithmetic.attach()
 # ``copy`` is the function of this module; as ``op=`` it is the operator of the same name.
 globals().update({name: operator for name, operator in OPERATORS.items() if name != "copy"})
 

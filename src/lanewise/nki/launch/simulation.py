@@ -32,7 +32,8 @@ class Simulation:
     ``program`` is the instruction words in order, ``steps`` every call with operands and
     warnings, ``report`` the counts and estimates, ``initial_state`` the machine's state from which
     the words alone give the same result (see ``replay_problem``), ``final_state`` the state at the
-    end. With a grid, ``runs`` holds one record a program.
+    end (the machine's own, which the next call uses again). With a grid, ``runs`` holds one record
+    a program.
     """
 
     def __init__(
@@ -72,10 +73,14 @@ class Simulation:
         machine = self._machines.setdefault(
             target.name, Machine(target, self.profile, self._engine)
         )
+        machine.spare = [kept.data for run in self.runs for kept in run.snapshots]
         self.runs, self._states = [], []
         try:
             return self._launch(machine, arguments, keywords, location)
         finally:
+            for index, run in enumerate(self.runs):
+                for space in ("sbuf", "psum"):
+                    machine.note_used(index, space, run.allocator(space).peak)
             if self.trace is not None and self.runs:
                 write_trace(self.trace, self)
 
@@ -85,10 +90,9 @@ class Simulation:
         made: Arguments | None = None
         first: Any = None
         for program in itertools.product(*map(range, grid)):
-            machine.reset()
+            self._states.append(machine.reset(len(self.runs)))
             run = Run(machine, self.options, grid, program, shared)
             self.runs.append(run)
-            self._states.append(machine.state)
             token = current.set(run)
             try:
                 if made is None:

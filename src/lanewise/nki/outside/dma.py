@@ -56,6 +56,8 @@ def copied(
     check_count(call, dst, src)
     with outside_step(call, {"src": src}, {"dst": dst}, "dma", where={"dst": where}):
         codes, valid = read_codes(call, "src", src, mode)
+        if src.storage is dst.storage:
+            codes = codes.copy()
         if where is not None:
             valid = where if valid is None else valid.reshape(where.shape) & where
         write_codes(call, "dst", dst, moved(call, codes, src, dst), mode, valid)
@@ -126,7 +128,8 @@ def dma_transpose(
         raise call.refuse("dst", f"shape {dst.shape} must be {shape}", dst.shape, str(shape))
     with outside_step(call, {"src": src}, {"dst": dst}, "dma"):
         codes, _ = read_codes(call, "src", src, oob_mode)
-        write_codes(call, "dst", dst, codes.transpose(order), oob_mode, None)
+        codes = codes.transpose(order).copy()
+        write_codes(call, "dst", dst, codes, oob_mode, None)
 
 
 @interface

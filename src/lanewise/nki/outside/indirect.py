@@ -88,9 +88,12 @@ def _flat(tile: NkiTensor, *, writing: bool = False) -> Array:
 def read_codes(
     call: Call, operand: str, tile: NkiTensor, mode: oob_mode
 ) -> tuple[Array, Array | None]:
-    """A copy of the elements in the view's shape, and which of them take part (None: all)."""
+    """The elements in the view's shape, and which of them take part (None: all).
+
+    They are not copied unless the view is indirect: copy what may overlap a destination.
+    """
     if tile.dynamic is None:
-        return tile.codes().copy(), None
+        return tile.codes(), None
     offsets = resolve(call, operand, tile, mode)
     if tile.is_on_chip:
         raise call.refuse(operand, "is an indirect view on chip, must be on HBM", tile.buffer)

@@ -14,8 +14,7 @@ from lanewise.nki.call import Call
 from lanewise.nki.errors import caller
 from lanewise.nki.estimate import UNKNOWN
 from lanewise.nki.numbers import from_float, is_number, to_float
-from lanewise.nki.run import operand_views
-from lanewise.nki.steps import Step
+from lanewise.nki.steps import Step, operand_views
 from lanewise.nki.storage import Hbm
 from lanewise.nki.tile import NkiTensor
 
