@@ -688,3 +688,36 @@ def test_broken_rules_are_all_listed_in_order(opcode: int, generation: str) -> N
             expected.add(rule)
     broken = broken_ids(legal_word(opcode, changes), generation)
     assert [b.rule for b in broken] == [r for r in rules_in(opcode, generation) if r in expected]
+
+
+# One trouble each: what later rules would need is denied by the first, so they are not listed.
+ONE_TROUBLE = [
+    (0x46, {"in_dtype": 0}, ["in-dtype"]),
+    (0x46, {"in_dtype": 0xB}, ["in-dtype"]),
+    (0x46, {"op": 0xFE}, ["alu-op"]),
+    (0x46, {"num_active_channels": 200}, ["channels"]),
+    (0x46, {"src.start": 0x8000000}, ["src-readable"]),
+    (0x46, {"src.start": 0x60000000, "src.num[0]": 3}, ["src-readable"]),
+    (0x72, {"predicate_dtype": 0}, ["predicate-dtype"]),
+    (0x72, {"data_dtype": 0}, ["data-dtype"]),
+    (0x72, {"out_dtype": 0x10}, ["out-dtype"]),
+    (0xE8, {"predicate_dtype": 0x10}, ["predicate-readable"]),
+    (0xE8, {"out_dtype": 0}, ["dst-writable"]),
+    (0xE8, {"in_dtype": 0x10, "scalar_source": 1}, ["immediate"]),
+    (0x6E, {"out_dtype": 0}, ["out-dtype"]),
+    (0x6F, {"src.num[0]": 0}, ["source-count"]),
+    (0xEA, {"imm0_dtype": 0}, ["immediate-dtype"]),
+    (0xEA, {"op1": 0xFE}, ["alu-op"]),
+    (0x9B, {"dst.num[0]": 0}, ["element-count"]),
+    # Two troubles stay two.
+    (0x46, {"in_dtype": 0, "src.start": 2, "op_dim": 1}, ["in-dtype", "op-dim"]),
+    (0x46, {"src.start": 2, "dst.start": 1}, ["src-readable", "dst-writable"]),
+    (0xE8, {"num_active_channels": 200}, ["predicate-window", "dst-window", "channels"]),
+]
+
+
+@pytest.mark.parametrize(("opcode", "change", "expected"), ONE_TROUBLE)
+def test_each_trouble_is_listed_once(opcode: int, change: dict, expected: list[str]) -> None:
+    for generation in layout.generations_of(opcode):
+        broken = broken_ids(legal_word(opcode, change), generation, engine=None)
+        assert [finding.rule for finding in broken] == expected

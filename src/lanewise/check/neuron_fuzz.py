@@ -240,13 +240,13 @@ class _Block:
     def _expect_illegal(
         self, word: bytes, broken: tuple[BrokenRule, ...], *, compare_memory: bool
     ) -> None:
+        if compare_memory:  # once a block: the memories are large
+            self._compare_memory_at = BLOCK
         before = _snapshot(self._core, memory=compare_memory)
         report = self._core.attempt([word])
         if report.verdict is not Verdict.ILLEGAL or getattr(report.error, "broken", ()) != broken:
             raise _LawBroken(f"check says illegal, running gives {report.verdict}: {report.error}")
         _expect_same(before, self._core)
-        if compare_memory:
-            self._compare_memory_at = BLOCK
 
     def _run_legal(self, word: bytes) -> None:
         before = _snapshot(self._core, memory=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import sys
@@ -58,7 +59,16 @@ def _is_code(thing: str, code: int) -> bool:
     return _OPCODE.fullmatch(thing.strip()) is not None and int(thing, 16) == code
 
 
-def _names_of(kind: type[Instruction]) -> list[str]:
+def _names_of(kind: type[Instruction]) -> tuple[str, ...]:
+    return _names_by_opcode()[kind.opcode]
+
+
+@functools.cache
+def _names_by_opcode() -> dict[int, tuple[str, ...]]:
+    return {opcode: tuple(_found_names(kind)) for opcode, kind in BY_OPCODE.items()}
+
+
+def _found_names(kind: type[Instruction]) -> list[str]:
     found = [kind.name, kind.__name__]
     for document in _documents(kind):
         found += _FIRMWARE_NAME.findall(document)
@@ -214,6 +224,7 @@ def _opcode_list() -> Topic:
 # Rules.
 
 
+@functools.cache
 def _rules() -> dict[str, list[tuple[type[Instruction], int, Rule]]]:
     """Rules by id, with the instructions that have them and the position there."""
     found: dict[str, list[tuple[type[Instruction], int, Rule]]] = {}

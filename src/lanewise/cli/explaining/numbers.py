@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -11,7 +12,7 @@ from lanewise.errors import LanewiseError
 from lanewise.formats import FORMATS, Format, ValueClass, decode
 from lanewise.neuron import Profile, find_dtype
 from lanewise.neuron.dtypes import Dtype, dtype_names, element_size, number_format
-from lanewise.neuron.tables import rows
+from lanewise.neuron.tables import rows as table_rows
 
 # The profiles that give a dtype each of its forms.
 _FORMS: Final = (
@@ -19,6 +20,11 @@ _FORMS: Final = (
     Profile.HARDWARE,
     Profile.ISA.with_(fp8_exp4="fn"),
 )
+
+
+@functools.cache
+def _dtype_rows() -> tuple[dict[str, str], ...]:
+    return tuple(table_rows("dtypes"))
 
 
 def names() -> Iterable[str]:
@@ -35,9 +41,10 @@ def find(thing: str) -> list[Topic]:
         return [_dtype_list(), _format_list()]
     if name == "formats":
         return [_format_list()]
-    topics = [_dtype(row) for row in rows("dtypes") if folded(row["name"]) == name]
+    topics = [_dtype(row) for row in _dtype_rows() if folded(row["name"]) == name]
     if not topics:
-        topics = [_dtype(row) for row in rows("dtypes") if row["name"] == _by_alias(thing)]
+        alias = _by_alias(thing)
+        topics = [_dtype(row) for row in _dtype_rows() if row["name"] == alias]
     shown = {format for topic in topics for format in _formats_of(topic.name)}
     topics += [
         _format(format)
@@ -176,7 +183,7 @@ _NOTABLE: Final[tuple[tuple[str, Callable[[Format], int | None]], ...]] = (
 
 def _dtype_list() -> Topic:
     body = []
-    for row in rows("dtypes"):
+    for row in _dtype_rows():
         formats = ", ".join(
             f"{format.name} ({profile})" if len(_formats_of(row["name"])) > 1 else format.name
             for format, profile in _formats_of(row["name"]).items()
