@@ -1,59 +1,83 @@
-// A two-dimensional view of a Python object's memory, strides in bytes.
+// Walks over the memory of Python objects.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
-#include <cstddef>
 #include <string>
 
-#include "rows.hpp"
+#include "step.hpp"
 
 namespace lanewise {
 
-// Goes through the buffer protocol and not DLPack, because rows of a memory image may be any
-// number of bytes apart and start at any address; DLPack counts strides in whole elements.
-class Block {
-   public:
-    Block(nanobind::handle object, const char* name, bool writable) : name_(name) {
-        const int flags = writable ? PyBUF_STRIDES | PyBUF_WRITABLE : PyBUF_STRIDES;
-        if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw nanobind::python_error();
+[[noreturn]] inline void refuse(const std::string& message) {
+    throw nanobind::value_error(message.c_str());
+}
+
+// The elements of an array [rows, …] as a walk, the last axis fastest; up to four axes after the
+// first. Goes through the buffer protocol and not DLPack, because rows of a memory image may be
+// any number of bytes apart and start at any address; DLPack counts strides in whole elements.
+// The memory stays where it is as long as the object lives: keep a reference.
+inline Walk walk_of(nanobind::handle object, const char* name, bool writable) {
+    Py_buffer view;
+    const int flags = writable ? PyBUF_STRIDES | PyBUF_WRITABLE : PyBUF_STRIDES;
+    if (PyObject_GetBuffer(object.ptr(), &view, flags) != 0) throw nanobind::python_error();
+    Walk walk;
+    const int axes = view.ndim;
+    const bool fits = axes >= 1 && axes <= most_dimensions + 1 &&
+                      (view.itemsize == 1 || view.itemsize == 2 || view.itemsize == 4);
+    if (fits) {
+        walk.base = static_cast<std::byte*>(view.buf);
+        walk.pitch = view.strides[0];
+        walk.rows = static_cast<std::size_t>(view.shape[0]);
+        walk.size = static_cast<unsigned>(view.itemsize);
+        walk.count = 1;
+        walk.dimensions = axes - 1;
+        for (int axis = axes - 1, d = 0; axis >= 1; --axis, ++d) {
+            walk.step[d] = view.strides[axis];
+            walk.num[d] = static_cast<std::size_t>(view.shape[axis]);
+            walk.count *= walk.num[d];
+        }
+        walk.simplify();
     }
-    ~Block() { PyBuffer_Release(&view_); }
-    Block(const Block&) = delete;
-    Block& operator=(const Block&) = delete;
+    PyBuffer_Release(&view);
+    if (!fits)
+        refuse(std::string(name) +
+               " must have 1 to 5 dimensions and elements of 1, 2 or 4 bytes");
+    return walk;
+}
 
-    const char* name() const { return name_; }
-    int dimensions() const { return view_.ndim; }
-    std::size_t rows() const { return static_cast<std::size_t>(view_.shape[0]); }
-    std::size_t columns() const { return static_cast<std::size_t>(view_.shape[1]); }
-    std::size_t width() const { return static_cast<std::size_t>(view_.itemsize); }
-    bool empty() const { return rows() == 0 || columns() == 0; }
-    bool unit_stride() const { return columns() < 2 || view_.strides[1] == view_.itemsize; }
-    std::ptrdiff_t pitch() const { return view_.strides[0]; }
-    std::byte* first() const { return static_cast<std::byte*>(view_.buf); }
+inline void check_shape(const Walk& walk, const char* name, std::size_t rows, std::size_t count) {
+    if (walk.rows != rows || walk.count != count)
+        refuse(std::string(name) + " must have " + std::to_string(rows) + " rows of " +
+               std::to_string(count) + " elements, not " + std::to_string(walk.rows) + " of " +
+               std::to_string(walk.count));
+}
 
-    Rows mutable_rows() const { return {first(), pitch()}; }
-    ConstRows const_rows() const { return {first(), pitch()}; }
+inline void check_size(const Walk& walk, const char* name, unsigned size) {
+    if (walk.size != size)
+        refuse(std::string(name) + " must have elements of " + std::to_string(size) +
+               " bytes, not " + std::to_string(walk.size));
+}
 
-    // The bytes from the lowest to one past the highest that the block touches; not for empty ones.
-    const std::byte* lowest() const { return first() + (pitch() < 0 ? last_row() : 0); }
-    const std::byte* end() const {
-        return first() + (pitch() > 0 ? last_row() : 0) +
-               static_cast<std::ptrdiff_t>(columns() * width());
+// A destination whose rows share no place, so that rows can run in any order.
+inline Walk destination_of(nanobind::handle object) {
+    const Walk walk = walk_of(object, "destination", true);
+    if (walk.count && walk.rows > 1) {
+        const auto [low, high] = walk.extent();
+        if (walk.pitch < high - low && -walk.pitch < high - low)
+            refuse("destination must have rows that do not overlap");
     }
-    bool may_overlap(const Block& other) const {
-        return lowest() < other.end() && other.lowest() < end();
-    }
-    bool rows_overlap() const {
-        const auto size = static_cast<std::ptrdiff_t>(columns() * width());
-        return rows() > 1 && pitch() < size && -pitch() < size;
-    }
+    return walk;
+}
 
-   private:
-    std::ptrdiff_t last_row() const { return static_cast<std::ptrdiff_t>(rows() - 1) * pitch(); }
-
-    Py_buffer view_{};
-    const char* name_;
-};
+// One value a row, which the destination's writes must not change before it is read.
+inline PerRow per_row(nanobind::handle object, const char* name, const Walk& destination,
+                      bool writable = false) {
+    const Walk walk = walk_of(object, name, writable);
+    check_shape(walk, name, destination.rows, 1);
+    if (walk.may_overlap(destination))
+        refuse(std::string(name) + " must not share memory with the destination");
+    return {walk.base, walk.pitch, walk.size};
+}
 
 }  // namespace lanewise

@@ -1,4 +1,4 @@
-// Row kernels: loops over rows of bytes. They know widths and pitches, no instruction set.
+// Rows of packed elements, and the loops over them that know only widths and pitches.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,27 @@ struct Rows {
 struct ConstRows {
     const std::byte* first;
     std::ptrdiff_t pitch;
+    ConstRows(const std::byte* first, std::ptrdiff_t pitch) : first(first), pitch(pitch) {}
+    ConstRows(Rows rows) : first(rows.first), pitch(rows.pitch) {}
 };
 
 // destination[r, k] = predicate[r, k] != 0 ? source[r, k] : destination[r, k], for elements of
-// `width` bytes (1, 2 or 4) and predicate elements of one byte. The destination overlaps neither
-// the other two nor itself. Bits are copied, never interpreted.
+// `width` bytes and predicate elements of `predicate_width` bytes (1, 2 or 4 each). The
+// destination overlaps neither the other two nor itself. Bits are copied, never interpreted.
 void merge_rows(Rows destination, ConstRows source, ConstRows predicate, std::size_t rows,
-                std::size_t columns, std::size_t width);
+                std::size_t columns, unsigned width, unsigned predicate_width);
+
+// The same with one element `value` (its low `width` bytes) in the place of the source, where
+// (predicate[r, k] != 0) == when.
+void fill_row(std::byte* destination, std::uint32_t value, const std::byte* predicate, bool when,
+              std::size_t columns, unsigned width, unsigned predicate_width);
+
+// mask[k] = (predicate[k] != 0) == when, as a byte 0 or 1.
+void mask_row(std::byte* mask, const std::byte* predicate, bool when, std::size_t columns,
+              unsigned predicate_width);
+
+// destination[k] = mask[k] ? destination[k] : value, for a mask of bytes.
+void fill_unmasked(std::byte* destination, std::uint32_t value, const std::byte* mask,
+                   std::size_t columns, unsigned width);
 
 }  // namespace lanewise

@@ -88,7 +88,7 @@ def convert(
     check_target(target)
     # A table pays once the array is about as long as it.
     if source.container <= 8 or (source.container == 16 and codes.size >= 1 << 14):
-        return _conversion_table(source, target, policy)[codes, ...]
+        return conversion_table(source, target, policy)[codes, ...]
     return from_hub(to_hub(codes, source), target, policy)
 
 
@@ -288,7 +288,7 @@ def _short_table(format: Format, policy: ConversionPolicy) -> Codes:
 
 
 @lru_cache(maxsize=256)
-def _conversion_table(source: Format, target: Format, policy: ConversionPolicy) -> Codes:
+def conversion_table(source: Format, target: Format, policy: ConversionPolicy) -> Codes:
     """Codes of ``target`` for every code of a source of up to 16 bits; read only."""
     table = from_hub(_hub_table(source), target, policy)
     table.setflags(write=False)

@@ -5,13 +5,15 @@ instruction classes are in ``lanewise.neuron.instructions``; ``walk`` and ``indi
 access patterns.
 """
 
-from lanewise.neuron.core import Dispatch, NeuronCore
+from lanewise.neuron.core import NeuronCore
 from lanewise.neuron.dispatch import AnyInstruction, check, decode, encode
 from lanewise.neuron.dtypes import Dtype, find_dtype, scalar_bits
 from lanewise.neuron.generation import GENERATIONS, Generation, Place, find_generation
 from lanewise.neuron.instruction import Instruction, Unmodelled
 from lanewise.neuron.memory import Memory
+from lanewise.neuron.prepared import Prepared
 from lanewise.neuron.profile import PROFILES, Profile
+from lanewise.neuron.program import Dispatch
 from lanewise.neuron.state import CoreState
 from lanewise.neuron.words import Address, indirect, walk
 
@@ -28,6 +30,7 @@ __all__ = [
     "Memory",
     "NeuronCore",
     "Place",
+    "Prepared",
     "Profile",
     "Unmodelled",
     "check",

@@ -7,9 +7,11 @@ order of execution (``lanewise.neuron.state``).
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 
 from lanewise.errors import UsageError
 from lanewise.kernels import engine_name, select_engine
@@ -22,37 +24,49 @@ from lanewise.model import (
     VerdictError,
     Warned,
 )
+from lanewise.neuron.batch import Batch
 from lanewise.neuron.dispatch import AnyInstruction, decode
 from lanewise.neuron.generation import Generation, find_generation
-from lanewise.neuron.instruction import WORD_BYTES, Instruction, Unmodelled
+from lanewise.neuron.instruction import Instruction, Unmodelled
 from lanewise.neuron.lanes import Lanes
 from lanewise.neuron.legality import Check
 from lanewise.neuron.memory import Memory
+from lanewise.neuron.plan import Plan
+from lanewise.neuron.prepared import Prepared
 from lanewise.neuron.profile import Profile
+from lanewise.neuron.program import Dispatch, EngineWord, Program, is_at_hand, words_of
 from lanewise.neuron.resolution import Resolved, Resolver
 from lanewise.neuron.state import CoreState
 
+#: Words that a core remembers.
 MOST_PLANS = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatch:
-    """A word for a named engine, where its instruction can run on several."""
-
-    word: bytes | AnyInstruction
-    engine: str
-
-
-Program = bytes | AnyInstruction | Dispatch | Iterable[bytes | AnyInstruction | Dispatch]
+#: Words of a program that are looked at before they run in one call.
+BATCH = 1024
+_THREADS = "LANEWISE_THREADS"
 
 
 @dataclass(slots=True)
-class _Plan:
-    """A word that has been decoded and checked, with its operands where they never change."""
+class _Known:
+    """A word that has been decoded and found legal, with what never changes about it.
+
+    ``plan`` are its row kernels and ``alone`` a batch of only them; without them the word is
+    executed.
+    """
 
     instruction: Instruction
     engine: str
     resolved: Resolved | None = None
+    plan: Plan | None = None
+    alone: Batch | None = None
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What has run so far."""
+
+    index: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    warnings: list[Warned] = field(default_factory=list)
 
 
 class NeuronCore:
@@ -60,7 +74,9 @@ class NeuronCore:
 
     ``sbuf`` and ``psum`` are the memories (``psum`` raises UsageError where the generation has
     none), ``state`` everything else. ``engine`` chooses the kernels: ``auto``, ``native`` or
-    ``reference``, which give the same bits.
+    ``reference``, which give the same bits. Large instructions share their lanes between
+    ``threads`` threads where the kernels can (default: the environment variable
+    LANEWISE_THREADS, else 1); the bits are the same.
     """
 
     def __init__(
@@ -69,14 +85,30 @@ class NeuronCore:
         profile: str | Profile = Profile.ISA,
         *,
         engine: str = "auto",
+        threads: int | None = None,
     ) -> None:
         self.generation = find_generation(generation)
         self.profile = Profile.named(profile)
         self.engine = engine_name(engine)
+        self.threads = _threads(threads)
+        self.kernels = select_engine(self.engine)
+        # The reference engine executes: its point is to be read. Tests turn this around.
+        self._lowers = self.engine == "native"
+        #: What is attached, in order.
+        self.observers: tuple[Observer, ...] = ()
+        self._plans: dict[EngineWord, _Known] = {}
         self.state = CoreState.initial(self.generation, self.profile)
-        self._kernels = select_engine(self.engine)
-        self._observers: tuple[Observer, ...] = ()
-        self._plans: dict[tuple[bytes, str | None], _Plan] = {}
+
+    @property
+    def state(self) -> CoreState:
+        """The state that words run on. Assigning another one puts it in the place of this."""
+        return self._state
+
+    @state.setter
+    def state(self, state: CoreState) -> None:
+        self._state = state
+        # Plans point into the memories they were made for.
+        self._plans.clear()
 
     @property
     def sbuf(self) -> Memory:
@@ -92,13 +124,13 @@ class NeuronCore:
 
     def attach(self, observer: Observer) -> None:
         """Have ``observer`` called for every word from now on."""
-        self._observers = (*self._observers, observer)
+        self.observers = (*self.observers, observer)
 
     def detach(self, observer: Observer) -> None:
         """Undo :meth:`attach`; UsageError when it was not attached."""
-        if observer not in self._observers:
+        if observer not in self.observers:
             raise UsageError("this observer is not attached")
-        self._observers = tuple(o for o in self._observers if o is not observer)
+        self.observers = tuple(o for o in self.observers if o is not observer)
 
     def run(self, program: Program) -> RunReport:
         """Run a program to its end and report.
@@ -114,60 +146,103 @@ class NeuronCore:
 
     def attempt(self, program: Program) -> RunReport:
         """As :meth:`run`, but a refusal is a verdict in the report instead of an error."""
-        counts: Counter[str] = Counter()
-        warnings: list[Warned] = []
-        index = 0
+        tally = _Tally()
         try:
-            for index, (word, engine) in enumerate(_words(program)):
-                name = self._step(index, word, engine, warnings)
-                counts[name] += 1
+            if self._lowers and not self.observers and is_at_hand(program):
+                self._run_batches(words_of(program), tally)
+            else:
+                for word, engine in words_of(program):
+                    self._step(word, engine, tally)
         except VerdictError as error:
-            for observer in self._observers:
-                observer.refused(self, index, error)
-            report = self._report(counts, warnings, index, error)
+            for observer in self.observers:
+                observer.refused(self, tally.index, error)
+            report = self._report(tally, error)
             error.report = report
             return report
-        return self._report(counts, warnings, None, None)
+        return self._report(tally, None)
 
-    def _report(
-        self,
-        counts: Counter[str],
-        warnings: list[Warned],
-        index: int | None,
-        error: VerdictError | None,
-    ) -> RunReport:
+    def prepare(self, program: Program) -> Prepared:
+        """The program with everything done beforehand that does not depend on the state.
+
+        Running the result gives what running the program gives, any number of times.
+        """
+        return Prepared(self, words_of(program))
+
+    def _report(self, tally: _Tally, error: VerdictError | None) -> RunReport:
         return RunReport(
             verdict=Verdict.OK if error is None else error.verdict,
-            executed=counts.total(),
+            executed=tally.counts.total(),
             profile=self.profile.description,
-            counts=dict(counts),
-            warnings=tuple(warnings),
-            index=index,
+            counts=dict(tally.counts),
+            warnings=tuple(tally.warnings),
+            index=None if error is None else tally.index,
             error=error,
         )
 
-    def _step(self, index: int, word: bytes, engine: str | None, warnings: list[Warned]) -> str:
-        """Run one word; the instruction's name."""
-        for observer in self._observers:
+    def _step(self, word: bytes, engine: str | None, tally: _Tally) -> None:
+        """Run one word by itself, with observers watching."""
+        index = tally.index
+        for observer in self.observers:
             observer.before_legality(self, index, word)
-        plan = self._plan(word, engine)
-        for observer in self._observers:
-            observer.after_legality(self, index, plan.instruction)
-        resolved = plan.resolved
-        if resolved is None:
-            resolved = Resolver(
-                plan.instruction, self.generation, self.profile, plan.engine, self.state
-            ).run()
-            if resolved.is_static:
-                plan.resolved = resolved
-        lanes = Lanes(plan.instruction, resolved, self.state, self.profile, self._kernels)
-        plan.instruction.execute(lanes)
-        warnings.extend(Warned(index, kind, text) for kind, text in lanes.warnings)
-        for observer in self._observers:
-            observer.after_commit(self, index, plan.instruction)
-        return plan.instruction.name
+        known = self._look_up(word, engine)
+        for observer in self.observers:
+            observer.after_legality(self, index, known.instruction)
+        self._execute(known, tally)
+        for observer in self.observers:
+            observer.after_commit(self, index, known.instruction)
+        tally.index += 1
 
-    def _plan(self, word: bytes, engine: str | None) -> _Plan:
+    def _execute(self, known: _Known, tally: _Tally) -> None:
+        """The effects of one legal word, or the fault that keeps it from running."""
+        if known.alone is not None:
+            noted = known.alone.run(self.threads)
+            if noted:
+                tally.warnings += known.alone.warnings(noted, tally.index)
+        else:
+            resolved = known.resolved or self._resolved(known)
+            lanes = Lanes(known.instruction, resolved, self.state, self.profile, self.kernels)
+            known.instruction.execute(lanes)
+            tally.warnings += [Warned(tally.index, *warning) for warning in lanes.warnings]
+        tally.counts[known.instruction.name] += 1
+
+    def _run_batches(self, words: Iterator[EngineWord], tally: _Tally) -> None:
+        """Run words in batches: those whose operands never change together in one call."""
+        while batch := list(islice(words, BATCH)):
+            ready: list[Plan] = []
+            try:
+                for word, engine in batch:
+                    known = self._look_up(word, engine)
+                    if known.plan is None:
+                        together, ready = ready, []
+                        self._run_together(together, tally)
+                        self._execute(known, tally)
+                        tally.index += 1
+                    else:
+                        ready.append(known.plan)
+            finally:
+                # Also where a word is refused: the ones before it have run.
+                self._run_together(ready, tally)
+
+    def _run_together(self, plans: list[Plan], tally: _Tally) -> None:
+        """Run words by their plans in one call."""
+        if not plans:
+            return
+        batch = Batch(plans, self.kernels)
+        noted = batch.run(self.threads)
+        if noted:
+            tally.warnings += batch.warnings(noted, tally.index)
+        tally.counts.update(plan.name for plan in plans)
+        tally.index += len(plans)
+
+    def plan(self, word: bytes | AnyInstruction | Dispatch) -> Plan | None:
+        """The row kernels of a word, or None for one that has to be executed.
+
+        Raises MalformedWord, IllegalInstruction or MachineFault for a word that never runs.
+        """
+        ((data, engine),) = words_of([word])
+        return self._look_up(data, engine).plan
+
+    def _look_up(self, word: bytes, engine: str | None) -> _Known:
         """The word decoded and found legal, or the error that refuses it."""
         known = self._plans.get((word, engine))
         if known is not None:
@@ -179,39 +254,43 @@ class NeuronCore:
                 f"{instruction.name} ({word[0]:#04x}) is a word of {self.generation} that this "
                 "model does not run; it decodes, and that is all",
             )
-        plan = _Plan(instruction, instruction.check_engine(engine))
-        broken = Check(instruction, self.generation, self.profile, plan.engine).run()
+        known = _Known(instruction, instruction.check_engine(engine))
+        broken = Check(instruction, self.generation, self.profile, known.engine).run()
         if broken:
             raise IllegalInstruction(instruction.name, broken)
+        self._settle(known)
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
-        self._plans[word, engine] = plan
-        return plan
+        self._plans[word, engine] = known
+        return known
+
+    def _settle(self, known: _Known) -> None:
+        """Do beforehand what does not depend on the state."""
+        try:
+            resolved = self._resolved(known)
+        except MachineFault:
+            return  # on this state; whether it is a fault is asked again when the word runs
+        if not resolved.is_static:
+            return
+        known.resolved = resolved
+        if self._lowers and known.instruction.lowers():
+            plan = Plan(known.instruction, resolved, self.state, self.profile, self.kernels)
+            known.instruction.lower(plan)
+            known.plan, known.alone = plan, Batch([plan], self.kernels)
+
+    def _resolved(self, known: _Known) -> Resolved:
+        return Resolver(
+            known.instruction, self.generation, self.profile, known.engine, self.state
+        ).run()
 
 
-def _words(program: object) -> Iterator[tuple[bytes, str | None]]:
-    """The words of a program with the engines named for them."""
-    if isinstance(program, (bytes, bytearray, memoryview)):
-        data = bytes(program)
-        for start in range(0, len(data), WORD_BYTES):
-            yield data[start : start + WORD_BYTES], None
-    elif isinstance(program, (Instruction, Unmodelled)):
-        yield program.to_bytes(), None
-    elif isinstance(program, Dispatch):
-        word = program.word
-        if isinstance(word, (bytes, bytearray, memoryview)):
-            yield bytes(word), program.engine
-        else:
-            yield word.to_bytes(), program.engine
-    elif isinstance(program, Iterable) and not isinstance(program, str):
-        for item in program:
-            if isinstance(item, (bytes, bytearray, memoryview)):
-                # An item is one word, whatever its length: a wrong one is malformed, not split.
-                yield bytes(item), None
-            else:
-                yield from _words(item)
-    else:
-        raise UsageError(
-            f"a program is instructions or bytes of {WORD_BYTES} a word, "
-            f"not {type(program).__name__}"
-        )
+def _threads(threads: int | None) -> int:
+    """The number of threads asked for, by argument or environment."""
+    if threads is None:
+        text = os.environ.get(_THREADS) or "1"
+        if not text.isdecimal() or int(text) < 1:
+            raise UsageError(f"{_THREADS} must be a number of threads, at least 1, not {text!r}")
+        return int(text)
+    if threads < 1:
+        raise UsageError(f"threads must be at least 1, not {threads}")
+    return threads

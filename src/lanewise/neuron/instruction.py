@@ -18,6 +18,7 @@ from lanewise.words import Inert, Part, Word, byte
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
     from lanewise.neuron.legality import Rule
+    from lanewise.neuron.plan import Plan
 
 WORD_BYTES = 64
 
@@ -125,6 +126,18 @@ class Instruction(InstructionWord, partial=True):
     def execute(self, lanes: Lanes) -> None:
         """Apply the instruction to the active lanes; rules hold and operands are resolved."""
         raise NotImplementedError
+
+    def lower(self, plan: Plan) -> None:
+        """Name the row kernels that do what :meth:`execute` does, for operands that never change.
+
+        An instruction without it is always executed.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def lowers(cls) -> bool:
+        """Whether the instruction says how it is lowered."""
+        return cls.lower is not Instruction.lower
 
 
 class Unmodelled(InstructionWord):

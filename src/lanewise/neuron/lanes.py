@@ -149,15 +149,17 @@ class Lanes:
             idle[...] = False
             self.accumulator[...] = NEGATIVE_INFINITY
         elif idle.any():
-            lanes = np.flatnonzero(idle)
-            self.warnings.append(
-                (
-                    "idle-accumulator",
-                    f"{self._word.name} continues the accumulator of {_lane_text(lanes)} after an "
-                    "idle command without a reset between; the device may have disturbed it",
-                )
-            )
+            self.warnings.append(idle_accumulator_warning(self._word.name, np.flatnonzero(idle)))
         self.accumulator[...] = self.kernels.fold_maximum(self.accumulator, values, offered)
+
+
+def idle_accumulator_warning(name: str, lanes: NDArray[np.intp]) -> tuple[str, str]:
+    """The warning for an instruction that continues the accumulator of idle lanes."""
+    return (
+        "idle-accumulator",
+        f"{name} continues the accumulator of {_lane_text(lanes)} after an idle command without "
+        "a reset between; the device may have disturbed it",
+    )
 
 
 def _lane_text(lanes: NDArray[np.intp]) -> str:

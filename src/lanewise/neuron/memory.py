@@ -44,20 +44,25 @@ _SAME_BITS = {
 class Memory:
     """One memory of a core.
 
-    ``data`` is its content, uint8 [128, active bytes a partition]. Reading and writing through
-    the methods converts to and from typed arrays; bits are moved, never rounded, unless
-    ``convert=True`` asks for the profile's conversion from FP32 values.
+    ``data`` is its content, uint8 [128, active bytes a partition], the same array for good.
+    Reading and writing through the methods converts to and from typed arrays; bits are moved,
+    never rounded, unless ``convert=True`` asks for the profile's conversion from FP32 values.
     """
 
-    __slots__ = ("_profile", "data", "generation", "space")
+    __slots__ = ("_data", "_profile", "generation", "space")
 
     def __init__(self, space: Space, generation: Generation, profile: Profile) -> None:
         self.space: Space = space
         self.generation = generation
         self._profile = profile
-        self.data: NDArray[np.uint8] = np.zeros(
+        self._data: NDArray[np.uint8] = np.zeros(
             (PARTITIONS, generation.active_bytes(space)), dtype=np.uint8
         )
+
+    @property
+    def data(self) -> NDArray[np.uint8]:
+        """The content, to be read and assigned into."""
+        return self._data
 
     @property
     def bytes_per_partition(self) -> int:

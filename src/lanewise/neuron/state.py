@@ -21,7 +21,7 @@ def _lanes(value: int, *more: int) -> NDArray[np.uint32]:
     return np.full((PARTITIONS, *more), value, dtype=np.uint32)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, frozen=True)
 class CoreState:
     """Everything a word can read or change.
 
@@ -29,7 +29,8 @@ class CoreState:
     in): ``keys`` FP32 bits [128, 8], ``matched`` bool [128, 8] (all set, so that nothing matches
     before a load), ``indices`` uint32 [128, 8], ``accumulator`` FP32 bits [128]. ``registers`` is
     uint32 [64]. ``idle_since`` remembers per lane whether an idle accumulator command came after
-    the last reset; it is for warnings and changes no result.
+    the last reset; it is for warnings and changes no result. The arrays stay the same ones for
+    good, because prepared programs work on them: assign into them.
     """
 
     memories: dict[Space, Memory]

@@ -31,6 +31,7 @@ from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 
 class CopyPredicatedScalar(Instruction, opcode=0xE8):
@@ -81,6 +82,9 @@ class CopyPredicatedScalar(Instruction, opcode=0xE8):
         truth = lanes.read("predicate") != 0
         scalar = lanes.scalar("scalar")
         lanes.write("dst", scalar[:, None], where=truth == (self.reversed_pred == 1))
+
+    def lower(self, plan: Plan) -> None:
+        plan.fill("predicate", "scalar", "dst", when=self.reversed_pred == 1)
 
     examples = (
         Example(

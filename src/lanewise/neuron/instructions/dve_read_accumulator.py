@@ -27,6 +27,7 @@ from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 _SIGN = 0x80000000
 
@@ -60,6 +61,9 @@ class DveReadAccumulator(Instruction, opcode=0x9B):
         sign = np.uint32(_SIGN if self.negated else 0)
         result = lanes.from_hub(lanes.accumulator ^ sign, self.dtype)
         lanes.write("dst", result[:, None])
+
+    def lower(self, plan: Plan) -> None:
+        plan.read_accumulator("dst", flip=_SIGN if self.negated else 0)
 
     examples = (
         Example(

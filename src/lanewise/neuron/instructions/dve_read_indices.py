@@ -26,6 +26,7 @@ from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 
 class DveReadIndices(Instruction, opcode=0xE9):
@@ -60,6 +61,9 @@ class DveReadIndices(Instruction, opcode=0xE9):
         size = element_size(self.dtype)
         assert size is not None
         lanes.write("dst", lanes.indices.astype(CODE_TYPES[size]))
+
+    def lower(self, plan: Plan) -> None:
+        plan.read_indices("dst")
 
     examples = (
         Example(

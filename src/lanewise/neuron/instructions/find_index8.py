@@ -18,6 +18,7 @@ from lanewise.neuron.legality import dtype_in
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 
 class FindIndex8(Top8Search, opcode=0x6E):
@@ -36,6 +37,9 @@ class FindIndex8(Top8Search, opcode=0x6E):
         positions = np.where(found < 0, miss, found).astype(miss.dtype)
         lanes.write("dst", positions)
         lanes.matched[...] = matched
+
+    def lower(self, plan: Plan) -> None:
+        plan.find8("src", "dst")
 
     examples = (
         Example(

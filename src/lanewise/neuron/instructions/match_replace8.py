@@ -30,6 +30,7 @@ from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 _TYPES = frozenset(
     {
@@ -81,6 +82,9 @@ class MatchReplace8(Instruction, opcode=0x6F):
         lanes.write("dst", results)
         lanes.indices[...] = np.where(found < 0, MISS, found)
         lanes.matched[...] = matched
+
+    def lower(self, plan: Plan) -> None:
+        plan.replace8("src", "dst", replacement=self.immediate)
 
     examples = (
         Example(

@@ -25,6 +25,7 @@ from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 
 class MatchValueLoad(Instruction, opcode=0x6D):
@@ -57,6 +58,9 @@ class MatchValueLoad(Instruction, opcode=0x6D):
     def execute(self, lanes: Lanes) -> None:
         lanes.keys[...] = lanes.read_hub("src")[:, ::-1]
         lanes.matched[...] = False
+
+    def lower(self, plan: Plan) -> None:
+        plan.load_keys("src")
 
     examples = (
         Example(

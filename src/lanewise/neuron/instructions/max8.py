@@ -16,6 +16,7 @@ from lanewise.neuron.instructions.top8_search import Top8Search, rules
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 
 class Max8(Top8Search, opcode=0x6C):
@@ -27,6 +28,9 @@ class Max8(Top8Search, opcode=0x6C):
     def execute(self, lanes: Lanes) -> None:
         slots = lanes.kernels.top8(lanes.read_hub("src"))
         lanes.write("dst", lanes.from_hub(slots, self.out_dtype))
+
+    def lower(self, plan: Plan) -> None:
+        plan.top8("src", "dst")
 
     examples = (
         Example(

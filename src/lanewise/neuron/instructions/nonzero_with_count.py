@@ -29,6 +29,7 @@ from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 _SIGN = 0x80000000
 
@@ -95,6 +96,18 @@ class NonzeroWithCount(Instruction, opcode=0xF2):
         if lanes.profile.nonzero_lanes == "every16":
             processed = np.arange(lanes.channels) % 16 == 0
         lanes.write("dst", results, where=processed[:, None])
+
+    def lower(self, plan: Plan) -> None:
+        floats = self.in_dtype != Dtype.INT32
+        plan.nonzero(
+            "src",
+            "dst",
+            offset="index_offset",
+            padding="padding_value",
+            mask=0xFFFFFFFF ^ (_SIGN if floats else 0),
+            skip_nan=floats and plan.profile.nonzero_nan == "skip",
+            every=16 if plan.profile.nonzero_lanes == "every16" else 1,
+        )
 
     examples = (
         Example(

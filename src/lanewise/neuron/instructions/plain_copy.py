@@ -32,6 +32,7 @@ from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 
 class PlainCopy(Instruction):
@@ -57,6 +58,9 @@ class PlainCopy(Instruction):
     def execute(self, lanes: Lanes) -> None:
         elements = lanes.read("src")
         lanes.write("dst", lanes.convert(elements, self.in_dtype, self.out_dtype))
+
+    def lower(self, plan: Plan) -> None:
+        plan.cast("src", "dst")
 
 
 def rules(*difference: Rule) -> tuple[Rule, ...]:

@@ -30,6 +30,7 @@ from lanewise.words import Coded, Unsigned, bits, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 
 class PredicatedCopy(Instruction):
@@ -53,6 +54,9 @@ class PredicatedCopy(Instruction):
         data = lanes.read("data")
         merged = lanes.convert(data, self.data_dtype, self.out_dtype)
         lanes.write("dst", merged, where=predicate != 0)
+
+    def lower(self, plan: Plan) -> None:
+        plan.merge("predicate", "data", "dst")
 
 
 def rules(*difference: Rule) -> tuple[Rule, ...]:

@@ -42,6 +42,7 @@ from lanewise.words import Coded, Inert, Unsigned, bits, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 FILL_VALUE = 0xFF7FFFFF
 LARGEST_INDEX = 1 << 24
@@ -152,6 +153,17 @@ class RangeSelect(Instruction, opcode=0xBC):
         other = lanes.convert(fill, Dtype.FP32, self.out_dtype)
         lanes.write("dst", np.where(truth, selected, other))
         lanes.accumulate(self.reduce_command, np.where(truth, values, fill))
+
+    def lower(self, plan: Plan) -> None:
+        plan.select_range(
+            "src",
+            "dst",
+            base=self.base if plan.profile.range_select_operand == "index" else None,
+            low=(RELATIONS[self.comp_op0], "bound0"),
+            high=(RELATIONS[self.comp_op1], "bound1"),
+            fill=self.fill_value,
+            accumulate=self.reduce_command,
+        )
 
     examples = (
         Example(

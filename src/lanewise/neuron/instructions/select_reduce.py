@@ -45,6 +45,7 @@ from lanewise.words import Coded, Reserved, Unsigned, bits, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
+    from lanewise.neuron.plan import Plan
 
 
 class SelectReduce(Instruction, opcode=0xEA):
@@ -123,6 +124,16 @@ class SelectReduce(Instruction, opcode=0xEA):
         lanes.write("dst", np.where(truth, selected, other))
         other_values = lanes.to_hub(scalar, self.imm0_dtype)
         lanes.accumulate(self.accumulator_command, np.where(truth, values, other_values))
+
+    def lower(self, plan: Plan) -> None:
+        plan.select(
+            "predicate",
+            "data",
+            "dst",
+            when=self.reverse_operands == 0,
+            other="imm0" if plan.profile.select_reduce == "select" else None,
+            accumulate=self.accumulator_command,
+        )
 
     examples = (
         Example(

@@ -1,0 +1,95 @@
+"""Programs prepared for a core, to be run many times."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from lanewise.errors import LanewiseError
+from lanewise.model import RunReport, Verdict
+from lanewise.neuron.batch import Batch
+from lanewise.neuron.program import Dispatch, EngineWord
+
+if TYPE_CHECKING:
+    from lanewise.neuron.core import NeuronCore
+    from lanewise.neuron.state import CoreState
+
+
+class Prepared:
+    """A program with everything done beforehand that does not depend on the state.
+
+    Where all its words are legal and none has an operand in a register or behind an index list, a
+    run is one call into the kernels; any other program, and any run that an observer watches,
+    goes word by word. What comes out is the same.
+    """
+
+    __slots__ = ("_batch", "_call", "_core", "_program", "_report", "_state")
+
+    def __init__(self, core: NeuronCore, words: Iterable[EngineWord]) -> None:
+        self._core = core
+        self._program = [
+            word if engine is None else Dispatch(word, engine) for word, engine in words
+        ]
+        self._renew()
+
+    def run(self) -> RunReport:
+        """As ``core.run`` of the program."""
+        core = self._core
+        if core.state is self._state and not core.observers:
+            noted = self._call(core.threads)
+            return self._report if noted is None else self._warned(noted)
+        report = self._slowly()
+        report.raise_if_refused()
+        return report
+
+    def attempt(self) -> RunReport:
+        """As ``core.attempt`` of the program."""
+        core = self._core
+        if core.state is self._state and not core.observers:
+            noted = self._call(core.threads)
+            return self._report if noted is None else self._warned(noted)
+        return self._slowly()
+
+    def _slowly(self) -> RunReport:
+        """What can be one call only later, or never."""
+        if self._state is not None and self._core.state is not self._state:
+            self._renew()
+        return self._core.attempt(self._program)
+
+    def _renew(self) -> None:
+        """Prepare for the state that the core has now."""
+        core = self._core
+        self._state: CoreState | None = None
+        self._batch: Batch | None = None
+        self._call: Any = None
+        self._report: Any = None
+        plans = []
+        for item in self._program:
+            try:
+                plan = core.plan(item)
+            except LanewiseError:
+                return
+            if plan is None:
+                return
+            plans.append(plan)
+        self._batch = Batch(plans, core.kernels)
+        self._call = self._batch.run
+        self._report = RunReport(
+            verdict=Verdict.OK,
+            executed=len(plans),
+            profile=core.profile.description,
+            counts=dict(Counter(plan.name for plan in plans)),
+        )
+        self._state = core.state
+
+    def _warned(self, noted: list[tuple[int, bytes]]) -> RunReport:
+        assert self._batch is not None
+        report: RunReport = self._report
+        return RunReport(
+            verdict=report.verdict,
+            executed=report.executed,
+            profile=report.profile,
+            counts=report.counts,
+            warnings=tuple(self._batch.warnings(noted, 0)),
+        )
