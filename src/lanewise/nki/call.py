@@ -70,15 +70,16 @@ def dispatches_of(step: Step) -> tuple[bytes | Dispatch, ...]:
 
 
 class Call:
-    """A call under way."""
+    """A call under way. ``tiles`` are its operands, once it is known which they are."""
 
-    __slots__ = ("function", "label", "location", "run")
+    __slots__ = ("function", "label", "location", "run", "tiles")
 
     def __init__(self, function: str, label: str | None, run: Run, location: Location) -> None:
         self.function = function
         self.label = label
         self.run = run
         self.location = location
+        self.tiles: Tiles = {}
 
     @classmethod
     def begin(cls, function: str, label: str | None = None) -> Call:
@@ -108,6 +109,7 @@ class Call:
             rule=rule,
             location=self.location,
             step=len(self.run.steps),
+            operands=tuple(map(str, operand_views(self.tiles))),
         )
 
     # Modelled functions.
@@ -125,6 +127,7 @@ class Call:
         self, lower: Callable[..., Lowered], tiles: Tiles, parameters: Mapping[str, Any]
     ) -> Lowered:
         """The call as words, checked."""
+        self.tiles = tiles
         key = (
             lower,
             tuple(value.key if isinstance(value, NkiTensor) else value for value in tiles.values()),

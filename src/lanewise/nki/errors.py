@@ -59,7 +59,8 @@ class NkiValidationError(IllegalInstruction, AssertionError):
 
     ``function``, ``operand``, ``value`` and ``limit`` say what is wrong, ``rule`` is the id of the
     legality rule behind it (None where it is the interface's own), ``location`` the kernel's line,
-    ``step`` the number of steps that had run. Nothing has changed.
+    ``step`` the number of steps that had run, ``operands`` the call's tiles in words. Nothing has
+    changed.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class NkiValidationError(IllegalInstruction, AssertionError):
         rule: str | None = None,
         location: Location | None = None,
         step: int | None = None,
+        operands: tuple[str, ...] = (),
     ) -> None:
         broken = (
             (BrokenRule(rule=rule, field=operand, ranges=(), value=value, allowed=limit),)
@@ -90,6 +92,7 @@ class NkiValidationError(IllegalInstruction, AssertionError):
         self.limit = limit
         self.location = location
         self.step = step
+        self.operands = operands
         self._rule = rule
 
     @property
@@ -114,6 +117,7 @@ def _rebuild(message: str, state: dict[str, object]) -> NkiValidationError:
         rule=state["_rule"],  # type: ignore[arg-type]
         location=state["location"],  # type: ignore[arg-type]
         step=state["step"],  # type: ignore[arg-type]
+        operands=state["operands"],  # type: ignore[arg-type]
     )
 
 

@@ -56,7 +56,8 @@ class Machine:
         for name in ("keys", "matched", "indices", "accumulator", "registers", "idle_since"):
             getattr(state, name)[...] = getattr(fresh, name)
         for core in self._cores.values():
-            core.state = state
+            if core.state is not state:  # assigning forgets what the core knows of its words
+                core.state = state
         return state
 
     def note_used(self, program: int, space: str, size: int) -> None:

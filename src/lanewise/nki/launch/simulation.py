@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from lanewise.nki.tile import NkiTensor
 from lanewise.nki.trace import write_trace
 
 _UNINITIALISED = ("warn", "error", "ignore")
+_latest: list[weakref.ref[Simulation]] = []
 
 
 class Simulation:
@@ -33,7 +36,7 @@ class Simulation:
     warnings, ``report`` the counts and estimates, ``initial_state`` the machine's state from which
     the words alone give the same result (see ``replay_problem``), ``final_state`` the state at the
     end (the machine's own, which the next call uses again). With a grid, ``runs`` holds one record
-    a program.
+    a program. ``started`` is when the last call began, in seconds as ``time.time`` counts.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class Simulation:
         self._engine = engine
         self._machines: dict[str, Machine] = {}
         self.runs: list[Run] = []
+        self.started = 0.0
         self._states: list[CoreState] = []
 
     @property
@@ -69,6 +73,8 @@ class Simulation:
         location = caller()
         if active() is not None:
             raise KernelError(f"a simulation cannot be started inside a kernel ({location})")
+        self.started = time.time()
+        _latest[:] = [weakref.ref(self)]
         target = self.target
         machine = self._machines.setdefault(
             target.name, Machine(target, self.profile, self._engine)
@@ -162,6 +168,11 @@ class Simulation:
                 snapshot.offset : snapshot.offset + width,
             ] = snapshot.data
         return state
+
+
+def latest() -> Simulation | None:
+    """The simulation that was called last, if it is still there: for reports of failures."""
+    return _latest[0]() if _latest else None
 
 
 def simulate(
