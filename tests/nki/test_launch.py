@@ -274,8 +274,8 @@ def test_steps_name_function_line_operands_and_words() -> None:
     assert not best.outside
     assert best.engine == "vector"
     assert [str(operand) for operand in best.operands] == [
-        "dst=values[64x8] float32 sbuf",
-        "src=tile[64x100] float32 sbuf",
+        "dst=values[64x8] float32 sbuf:0+400",
+        "src=tile[64x100] float32 sbuf:0+0",
     ]
     assert sim.steps[0].outside
     assert sim.steps[0].note == "outside the modelled set: NumPy semantics, FP32 inside"

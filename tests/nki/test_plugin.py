@@ -154,8 +154,8 @@ def test_a_refusal_is_shown_with_its_operands_at_the_kernel_s_line(
             "target trn3, profile hardware; 1 steps, 0 instruction words",
             "refused: max8 src elements per partition 5 must be in 8..16384 ?rule source-count?",
             "  at test_a_refusal*.py:*: nisa.max8(dst=best, src=tile?:, :most?)",
-            "  dst=best?1x8? float32 sbuf",
-            "  src=tile?1x5? float32 sbuf",
+            "  dst=best?1x8? float32 sbuf:0+64",
+            "  src=tile?1x5? float32 sbuf:0+0",
             "the steps:",
             "  0: dma_copy(*",
         ]
@@ -173,7 +173,7 @@ def test_a_wrong_result_is_shown_with_the_last_instruction(
         [
             "*- lanewise-nki -*",
             "the last instruction that ran:",
-            "  1: max8(dst=best?1x8? float32 sbuf, src=tile?1x16? float32 sbuf) on vector, 1 words",
+            "  1: max8(dst=best?1x8? float32 sbuf:0+64, src=tile?1x16?*) on vector, 1 word",
             "    MAX8",
             "      6c100000 *",
             "      bits 192..207 src.num?0? *0x10",

@@ -11,9 +11,11 @@ from lanewise.nki.install import install
 _USAGE = """\
 usage: python -m lanewise.nki [--target TARGET] SCRIPT [ARGUMENTS ...]
        python -m lanewise.nki [--target TARGET] -m MODULE [ARGUMENTS ...]
+       python -m lanewise.nki --functions
 
 Runs a script or module with `import nki` and `import neuronxcc.nki` resolving to lanewise.
-TARGET is trn1, inf2, trn2 or trn3, as in NEURON_PLATFORM_TARGET_OVERRIDE.
+TARGET is trn1, inf2, trn2 or trn3, as in NEURON_PLATFORM_TARGET_OVERRIDE. --functions lists
+every function of nki.isa with its state here.
 
 example: python -m lanewise.nki my_kernel.py
 """
@@ -21,6 +23,11 @@ example: python -m lanewise.nki my_kernel.py
 
 def main(arguments: list[str]) -> int:
     """Run what the arguments name."""
+    if arguments == ["--functions"]:
+        from lanewise.nki.listing import markdown
+
+        print(markdown())
+        return 0
     if arguments[:1] == ["--target"] and len(arguments) > 1:
         import os
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from typing import NoReturn
 
 from lanewise.errors import LanewiseError, nearest_names
 from lanewise.model import BrokenRule, IllegalInstruction
@@ -170,3 +171,19 @@ def not_offered(module: str, name: str, offered: tuple[str, ...]) -> NotImplemen
     return NotImplementedError(
         f"{module}.{name} is not offered by lanewise{hint}; offered: {', '.join(sorted(offered))}"
     )
+
+
+class NotOffered:
+    """Stands for a function of the vendor's module that is not offered; calling it is the error.
+
+    Kernels with branches that never run here load that way.
+    """
+
+    def __init__(self, module: str, name: str, offered: tuple[str, ...]) -> None:
+        self._told = (module, name, offered)
+
+    def __call__(self, *arguments: object, **keywords: object) -> NoReturn:
+        raise not_offered(*self._told)
+
+    def __repr__(self) -> str:
+        return f"<{self._told[0]}.{self._told[1]}, not offered by lanewise>"

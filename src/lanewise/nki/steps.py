@@ -18,7 +18,7 @@ class OperandView:
     """Where an operand was: names, type and place, without holding on to the memory.
 
     ``partition`` and ``byte`` are the place of the first element on chip (0 and the byte offset
-    in the tensor on HBM); ``strides`` are in elements.
+    in the tensor on HBM); ``strides`` are in elements. As text, ``sbuf:0+40`` is the place.
     """
 
     operand: str
@@ -52,7 +52,9 @@ class OperandView:
 
     def __str__(self) -> str:
         shape = "x".join(map(str, self.shape))
-        return f"{self.operand}={self.name}[{shape}] {self.dtype} {self.buffer}"
+        on_chip = self.buffer in ("sbuf", "psum")
+        place = f":{self.partition}+{self.byte}" if on_chip else ""
+        return f"{self.operand}={self.name}[{shape}] {self.dtype} {self.buffer}{place}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,9 @@ class Step:
     warnings: list[Warned] = field(default_factory=list)
 
     def __str__(self) -> str:
-        kind = "outside the modelled set" if self.outside else f"{len(self.words)} words"
+        count = len(self.words)
+        words = "1 word" if count == 1 else f"{count} words"
+        kind = "outside the modelled set" if self.outside else words
         operands = ", ".join(map(str, self.operands))
         return f"{self.index}: {self.function}({operands}) on {self.engine}, {kind}"
 

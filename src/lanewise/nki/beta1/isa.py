@@ -34,7 +34,8 @@ from lanewise.nki.enums import (
     unknown_engine,
     vector_engine,
 )
-from lanewise.nki.isa import constants, get_nc_version
+from lanewise.nki.errors import NotOffered
+from lanewise.nki.isa import MODELLED, OUTSIDE, constants, get_nc_version
 from lanewise.nki.isa.max8 import lower as lower_max8
 from lanewise.nki.isa.nc_find_index8 import lower as lower_find
 from lanewise.nki.isa.nc_match_replace8 import lower as lower_replace
@@ -255,3 +256,12 @@ def _refuse_dtype(call: Call, dtype: Any) -> None:
     """Functions that write their dst have no type of a result to choose."""
     if dtype is not None:
         raise call.refuse("dtype", f"{dtype} must be None, dst has the type", dtype, "None")
+
+
+_OFFERED = tuple(name for name in __all__ if name in MODELLED + OUTSIDE)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return NotOffered("neuronxcc.nki.isa", name, _OFFERED)

@@ -23,7 +23,7 @@ from lanewise.nki.enums import (
     unknown_engine,
     vector_engine,
 )
-from lanewise.nki.errors import NkiValidationError, not_offered
+from lanewise.nki.errors import NkiValidationError, NotOffered
 from lanewise.nki.isa import constants
 from lanewise.nki.isa.max8 import max8
 from lanewise.nki.isa.nc_find_index8 import nc_find_index8
@@ -85,12 +85,13 @@ OUTSIDE = (
     "tensor_scalar_reduce",
     "tensor_tensor",
 )
-#: Functions of the vendor's module that are not offered, for lists and messages.
+#: Functions of the vendor's modules that are not offered, for lists and messages.
 NOT_OFFERED = (
     "activate2",
     "activation_reduce",
     "bn_aggr",
     "bn_stats",
+    "builtin_custom_op",
     "core_barrier",
     "dropout",
     "exponential",
@@ -108,6 +109,8 @@ NOT_OFFERED = (
     "sendrecv",
     "sequence_bounds",
     "set_rng_seed",
+    "tensor_copy_dynamic_dst",
+    "tensor_copy_dynamic_src",
     "tensor_partition_reduce",
     "tensor_scalar_cumulative",
     "tensor_tensor_scan",
@@ -163,20 +166,7 @@ def get_nc_version() -> nc_version:
     return find_target().version if run is None else run.machine.target.version
 
 
-class _NotOffered:
-    """Stands for a function that is not offered; calling it is the error."""
-
-    def __init__(self, module: str, name: str, offered: tuple[str, ...]) -> None:
-        self._told = (module, name, offered)
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        raise not_offered(*self._told)
-
-    def __repr__(self) -> str:
-        return f"<{self._told[0]}.{self._told[1]}, not offered by lanewise>"
-
-
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _NotOffered("nki.isa", name, MODELLED + OUTSIDE)
+    return NotOffered("nki.isa", name, MODELLED + OUTSIDE)

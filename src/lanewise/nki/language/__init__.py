@@ -25,7 +25,7 @@ from lanewise.nki.dtypes import (
     uint16,
     uint32,
 )
-from lanewise.nki.errors import not_offered
+from lanewise.nki.errors import NotOffered
 from lanewise.nki.language.allocation import (
     empty_like,
     full,
@@ -180,20 +180,7 @@ arithmetic.attach()
 globals().update({name: operator for name, operator in OPERATORS.items() if name != "copy"})
 
 
-class _NotOffered:
-    """Stands for a function that is not offered; calling it is the error."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        raise not_offered("nki.language", self._name, tuple(__all__))
-
-    def __repr__(self) -> str:
-        return f"<nki.language.{self._name}, not offered by lanewise>"
-
-
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _NotOffered(name)
+    return NotOffered("nki.language", name, tuple(__all__))

@@ -146,6 +146,12 @@ class Simulation:
         """Why the words alone do not give the final memory, or None when they do."""
         return next((run.replay_problem for run in self.runs if run.replay_problem), None)
 
+    def dump(self, step: int) -> str:
+        """A step in full, for reading: operands, line, estimate, its words with their fields."""
+        from lanewise.nki.dump import dump_step
+
+        return dump_step(self.steps[step], self.target.generation)
+
     def final_state(self, program: int = 0) -> CoreState:
         """The machine's state when a program had ended."""
         return self._states[program]
