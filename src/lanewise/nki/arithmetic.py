@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from lanewise.nki.operators import OPERATORS
 from lanewise.nki.tile import NkiTensor
 
 
 def elementwise(name: str, *, reverse: bool = False) -> Callable[[NkiTensor, Any], NkiTensor]:
     """A method that applies the operator of that name."""
 
-    def method(self: NkiTensor, other: Any) -> NkiTensor:
-        from lanewise.nki.language import operators
+    operator = OPERATORS[name]
 
-        operator = getattr(operators, name)
+    def method(self: NkiTensor, other: Any) -> NkiTensor:
         result: NkiTensor = operator(other, self) if reverse else operator(self, other)
         return result
 

@@ -164,9 +164,14 @@ class TieNote(NkiWarning):
     kind = "tie"
 
 
-def not_offered(module: str, name: str, offered: tuple[str, ...]) -> NotImplementedError:
-    """The error for a function of the vendor's module that is not offered here."""
-    near = nearest_names(name, offered)
+def not_offered(
+    module: str, name: str, offered: tuple[str, ...], *, exists: bool = False
+) -> NotImplementedError:
+    """The error for a function of the vendor's module that is not offered here.
+
+    Near misses are named unless the name is known to exist there.
+    """
+    near = () if exists else nearest_names(name, offered)
     hint = f" (did you mean {' or '.join(near)}?)" if near else ""
     return NotImplementedError(
         f"{module}.{name} is not offered by lanewise{hint}; offered: {', '.join(sorted(offered))}"
@@ -179,11 +184,14 @@ class NotOffered:
     Kernels with branches that never run here load that way.
     """
 
-    def __init__(self, module: str, name: str, offered: tuple[str, ...]) -> None:
+    def __init__(
+        self, module: str, name: str, offered: tuple[str, ...], *, exists: bool = False
+    ) -> None:
         self._told = (module, name, offered)
+        self._exists = exists
 
     def __call__(self, *arguments: object, **keywords: object) -> NoReturn:
-        raise not_offered(*self._told)
+        raise not_offered(*self._told, exists=self._exists)
 
     def __repr__(self) -> str:
         return f"<{self._told[0]}.{self._told[1]}, not offered by lanewise>"

@@ -35,7 +35,7 @@ from lanewise.nki.enums import (
     vector_engine,
 )
 from lanewise.nki.errors import NotOffered
-from lanewise.nki.isa import MODELLED, OUTSIDE, constants, get_nc_version
+from lanewise.nki.isa import MODELLED, NOT_OFFERED, OUTSIDE, constants, get_nc_version
 from lanewise.nki.isa.max8 import lower as lower_max8
 from lanewise.nki.isa.nc_find_index8 import lower as lower_find
 from lanewise.nki.isa.nc_match_replace8 import lower as lower_replace
@@ -258,10 +258,11 @@ def _refuse_dtype(call: Call, dtype: Any) -> None:
         raise call.refuse("dtype", f"{dtype} must be None, dst has the type", dtype, "None")
 
 
+_EXISTING = MODELLED + OUTSIDE + NOT_OFFERED
 _OFFERED = tuple(name for name in __all__ if name in MODELLED + OUTSIDE)
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return NotOffered("neuronxcc.nki.isa", name, _OFFERED)
+    return NotOffered("neuronxcc.nki.isa", name, _OFFERED, exists=name in _EXISTING)

@@ -169,4 +169,4 @@ def get_nc_version() -> nc_version:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return NotOffered("nki.isa", name, MODELLED + OUTSIDE)
+    return NotOffered("nki.isa", name, MODELLED + OUTSIDE, exists=name in NOT_OFFERED)

@@ -69,6 +69,7 @@ def check_movable(call: Call, **operands: Any) -> None:
         if not isinstance(value, NkiTensor):
             kind = "None" if value is None else type(value).__name__
             raise call.refuse(operand, f"is a {kind}, must be a tensor", kind)
+        call.tiles[operand] = value
         if value.buffer == "psum":
             raise call.refuse(
                 operand, "buffer psum must be sbuf or hbm; use tensor_copy", "psum", "sbuf or hbm"

@@ -34,6 +34,7 @@ def filled(call: Call, dst: Any, value: Any, on: Any = engine.unknown) -> None:
     checked_enum(call.function, "engine", on, engine)
     if not isinstance(dst, NkiTensor):
         raise call.refuse("dst", f"is a {type(dst).__name__}, must be a tile", type(dst).__name__)
+    call.tiles["dst"] = dst
     if isinstance(value, (bool, np.bool_)):
         value = int(value)
     if not is_number(value):

@@ -73,6 +73,7 @@ def check_tile(call: Call, operand: str, value: Any, *, on_chip: bool = True) ->
     if not isinstance(value, NkiTensor):
         kind = "None" if value is None else type(value).__name__
         raise call.refuse(operand, f"is a {kind}, must be a tile", kind)
+    call.tiles[operand] = value
     if on_chip and not value.is_on_chip:
         raise call.refuse(
             operand,
