@@ -28,8 +28,9 @@ help: ## list the targets
 setup: $(BUILT) ## create .venv with lanewise (editable) and its tools; quick when done
 	@:
 
-demo: setup ## run the beam search example
+demo: setup ## run the beam search example, then the packing example
 	@$(BIN)/python -m examples.beam_search
+	@$(BIN)/python -m examples.hif4_pack
 
 test: setup ## run the quick test suite (ARGS=... goes to pytest)
 	@$(BIN)/python -m pytest -n 2 $(ARGS)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "avx512.hpp"
 #include "fp32.hpp"
 #include "walk.hpp"
 
@@ -106,33 +107,53 @@ Conversion Conversion::looking_up(unsigned from_size, unsigned to_size, const st
     made.from_size = from_size;
     made.to_size = to_size;
     made.table = table;
+    made.fast = avx512_look_up(made);
     return made;
 }
 
-Conversion Conversion::encoding(Source source, std::uint32_t flip, const Target& target) {
+Conversion Conversion::encoding(Source source, std::uint32_t flip, const Narrow& narrow,
+                                const Target& target) {
+    const bool wide = source == Source::fp32 || source == Source::int32 || source == Source::uint32;
     Conversion made;
     made.source = source;
+    made.from_size = wide ? 4 : 2;
     made.to_size = target.size;
     made.flip = flip;
+    made.narrow = narrow;
     made.target = target;
     made.encode = encoder_of(target);
+    made.fast = avx512_arithmetic(made);
+    if (!wide && !made.fast) {
+        Conversion widening = made;
+        widening.target = Target{};
+        made.widen = avx512_arithmetic(widening);
+    }
     return made;
 }
 
 void Conversion::run(ConstRows from, Rows to, std::size_t rows, std::size_t columns) const {
+    if (fast) return fast(*this, from, to, rows, columns);
     if (source == Source::copy) return copy_rows(from, to, rows, columns * from_size);
     if (source == Source::table)
         return look_up_of(from_size, to_size)(table, from, to, rows, columns);
     if (source == Source::fp32 && !flip) return encode(target, from, to, rows, columns);
+    run_pieces(from, to, rows, columns);
+}
+
+// Through a piece of FP32 bits that stays in the cache.
+void Conversion::run_pieces(ConstRows from, Rows to, std::size_t rows, std::size_t columns) const {
     alignas(64) std::array<std::byte, piece * 4> hub;
     for (std::size_t r = 0; r < rows; ++r) {
         const auto row = static_cast<std::ptrdiff_t>(r);
         for (std::size_t k = 0; k < columns; k += piece) {
             const std::size_t count = std::min(piece, columns - k);
-            const std::byte* in = from.first + row * from.pitch + 4 * k;
-            if (source == Source::fp32) flip_bits(in, hub.data(), count, flip);
-            if (source == Source::int32) int32_to_fp32(in, hub.data(), count);
-            if (source == Source::uint32) uint32_to_fp32(in, hub.data(), count);
+            const std::byte* in = from.first + row * from.pitch + from_size * k;
+            switch (source) {
+                case Source::int32: int32_to_fp32(in, hub.data(), count); break;
+                case Source::uint32: uint32_to_fp32(in, hub.data(), count); break;
+                case Source::fp32: flip_bits(in, hub.data(), count, flip); break;
+                default: widen(*this, {in, 0}, {hub.data(), 0}, 1, count);
+            }
             encode(target, {hub.data(), 0}, {to.first + row * to.pitch + to_size * k, 0}, 1, count);
         }
     }

@@ -13,7 +13,7 @@ namespace lanewise {
 struct Target {
     enum class Kind : std::uint8_t { bits, fp32, floating, integer };
     Kind kind = Kind::fp32;  // `bits` are FP32 as they come, where `fp32` has but one NaN
-    unsigned size = 4;  // bytes a code
+    unsigned size = 4;       // bytes a code
 
     // Floats: fields of the format, and the codes that stand for what it cannot hold (sign clear).
     std::uint32_t mantissa_bits = 23;
@@ -30,21 +30,37 @@ struct Target {
     bool to_nearest = false;  // ties to even; else toward zero
 };
 
+// 16-bit floats that are a source: fields of the format, and the code of infinity.
+struct Narrow {
+    std::uint32_t mantissa_bits = 10;
+    std::uint32_t bias = 15;
+    std::uint32_t infinity = 0;
+};
+
 struct Conversion {
-    enum class Source : std::uint8_t { copy, table, fp32, int32, uint32 };
+    // `upper_half` has the exponents of FP32, `float16` a smaller range.
+    enum class Source : std::uint8_t {
+        copy, table, fp32, int32, uint32, upper_half, float16, int16, uint16
+    };
     using Encode = void (*)(const Target&, ConstRows, Rows, std::size_t, std::size_t);
+    using Run = void (*)(const Conversion&, ConstRows, Rows, std::size_t, std::size_t);
 
     Source source = Source::copy;
     unsigned from_size = 4;
     unsigned to_size = 4;
     const std::byte* table = nullptr;  // an entry for each code of the source
     std::uint32_t flip = 0;            // exclusive-or with FP32 sources before anything else
+    Narrow narrow;
     Target target;
     Encode encode = nullptr;
+    Run fast = nullptr;   // the whole conversion in one loop, where this processor has one
+    Run widen = nullptr;  // to FP32, for sources of 16 bits
 
     static Conversion copying(unsigned size);
     static Conversion looking_up(unsigned from_size, unsigned to_size, const std::byte* table);
-    static Conversion encoding(Source source, std::uint32_t flip, const Target& target);
+    // Sources of 16 bits only where `has_avx512`; elsewhere a table converts them.
+    static Conversion encoding(Source source, std::uint32_t flip, const Narrow& narrow,
+                               const Target& target);
 
     bool is_copy() const { return source == Source::copy; }
     // Whether the result is the FP32 numbers that came, but for the bits of NaNs.
@@ -54,6 +70,9 @@ struct Conversion {
 
     // Converts `columns` elements of each of `rows` rows; input and output do not overlap.
     void run(ConstRows from, Rows to, std::size_t rows, std::size_t columns) const;
+
+   private:
+    void run_pieces(ConstRows from, Rows to, std::size_t rows, std::size_t columns) const;
 };
 
 // The kernel that encodes FP32 bits to a target (encode.cpp).

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "avx512.hpp"
 #include "buffer.hpp"
 #include "program.hpp"
 
@@ -87,27 +88,45 @@ PyConversion looking_up(nb::object table) {
     return {Conversion::looking_up(narrow ? 1 : 2, walk.size, walk.base), std::move(table)};
 }
 
-PyConversion flipping(std::uint32_t flip) {
+// What the codes of a source are: "fp32", "int32", "uint32", or, where there is arithmetic for
+// them, "int16", "uint16", "upper_half" and "float16" (which alone needs the three numbers).
+struct PySource {
+    Conversion::Source kind;
+    std::uint32_t flip;
+    Narrow narrow;
+};
+
+PySource source_named(const std::string& name, std::uint32_t flip, std::uint32_t mantissa_bits,
+                      std::uint32_t bias, std::uint32_t infinity) {
+    using Kind = Conversion::Source;
+    const std::pair<const char*, Kind> kinds[] = {
+        {"fp32", Kind::fp32},           {"int32", Kind::int32},     {"uint32", Kind::uint32},
+        {"upper_half", Kind::upper_half}, {"float16", Kind::float16}, {"int16", Kind::int16},
+        {"uint16", Kind::uint16}};
+    for (const auto& [known, kind] : kinds) {
+        if (name != known) continue;
+        const bool narrow = kind != Kind::fp32 && kind != Kind::int32 && kind != Kind::uint32;
+        if (narrow && !has_avx512()) break;
+        if (kind == Kind::float16 && (mantissa_bits < 7 || mantissa_bits > 12 || bias > 63)) break;
+        if (flip && kind != Kind::fp32) break;
+        return {kind, flip, {mantissa_bits, bias, infinity}};
+    }
+    refuse("no kernel decodes such a source");
+}
+
+PyConversion encoding(const PySource& source, const Target& target) {
+    return {Conversion::encoding(source.kind, source.flip, source.narrow, target), nb::none()};
+}
+
+PyConversion to_fp32(const PySource& source, bool keep_nan) {
     Target target;
-    target.kind = Target::Kind::bits;
-    return {Conversion::encoding(Conversion::Source::fp32, flip, target), nb::none()};
+    if (keep_nan) target.kind = Target::Kind::bits;
+    return encoding(source, target);
 }
 
-Conversion::Source source_named(const std::string& name) {
-    if (name == "int32") return Conversion::Source::int32;
-    if (name == "uint32") return Conversion::Source::uint32;
-    if (name != "fp32") refuse("source must be fp32, int32 or uint32");
-    return Conversion::Source::fp32;
-}
-
-PyConversion to_fp32(const std::string& source, std::uint32_t flip) {
-    return {Conversion::encoding(source_named(source), flip, Target{}), nb::none()};
-}
-
-PyConversion to_float(const std::string& source, std::uint32_t flip, unsigned size,
-                      std::uint32_t mantissa_bits, std::uint32_t bias, std::uint32_t low_zero_bits,
-                      std::uint32_t largest, std::uint32_t overflow, std::uint32_t infinity,
-                      std::uint32_t nan) {
+PyConversion to_float(const PySource& source, unsigned size, std::uint32_t mantissa_bits,
+                      std::uint32_t bias, std::uint32_t low_zero_bits, std::uint32_t largest,
+                      std::uint32_t overflow, std::uint32_t infinity, std::uint32_t nan) {
     const bool fits = bias == 127 ? size >= 2 : size <= 2 && bias >= 1 && bias < 127;
     if (!fits || mantissa_bits < 1 || mantissa_bits > (size == 4 ? 22u : 8u * size - 3))
         refuse("no kernel encodes such a float");
@@ -121,12 +140,11 @@ PyConversion to_float(const std::string& source, std::uint32_t flip, unsigned si
     target.overflow = overflow;
     target.infinity = infinity;
     target.nan = nan;
-    return {Conversion::encoding(source_named(source), flip, target), nb::none()};
+    return encoding(source, target);
 }
 
-PyConversion to_integer(const std::string& source, std::uint32_t flip, unsigned size,
-                        std::uint32_t most_positive, std::uint32_t most_negative,
-                        bool to_nearest) {
+PyConversion to_integer(const PySource& source, unsigned size, std::uint32_t most_positive,
+                        std::uint32_t most_negative, bool to_nearest) {
     if (size != 1 && size != 2 && size != 4) refuse("elements have 1, 2 or 4 bytes");
     Target target;
     target.kind = Target::Kind::integer;
@@ -134,7 +152,7 @@ PyConversion to_integer(const std::string& source, std::uint32_t flip, unsigned 
     target.most_positive = most_positive;
     target.most_negative = most_negative;
     target.to_nearest = to_nearest;
-    return {Conversion::encoding(source_named(source), flip, target), nb::none()};
+    return encoding(source, target);
 }
 
 void check_conversion(const PyConversion& conversion, const Walk& source, unsigned to_size) {
@@ -290,14 +308,17 @@ NB_MODULE(_native, module) {
     nb::class_<PyConversion>(module, "Conversion")
         .def_prop_ro("to_size", [](const PyConversion& made) { return made.conversion.to_size; });
     module.def("copying", &copying, nb::arg("size"));
-    module.def("flipping", &flipping, nb::arg("flip"));
     module.def("looking_up", &looking_up, nb::arg("table"));
-    module.def("to_fp32", &to_fp32, nb::arg("source"), nb::arg("flip"));
-    module.def("to_float", &to_float, nb::arg("source"), nb::arg("flip"), nb::arg("size"),
+    nb::class_<PySource>(module, "Source");
+    module.def("source", &source_named, nb::arg("name"), nb::arg("flip") = 0,
+               nb::arg("mantissa_bits") = 0, nb::arg("bias") = 0, nb::arg("infinity") = 0);
+    module.def("to_fp32", &to_fp32, nb::arg("source"), nb::arg("keep_nan"));
+    module.def("to_float", &to_float, nb::arg("source"), nb::arg("size"),
                nb::arg("mantissa_bits"), nb::arg("bias"), nb::arg("low_zero_bits"),
                nb::arg("largest"), nb::arg("overflow"), nb::arg("infinity"), nb::arg("nan"));
-    module.def("to_integer", &to_integer, nb::arg("source"), nb::arg("flip"), nb::arg("size"),
+    module.def("to_integer", &to_integer, nb::arg("source"), nb::arg("size"),
                nb::arg("most_positive"), nb::arg("most_negative"), nb::arg("to_nearest"));
+    module.attr("HAS_AVX512") = has_avx512();
 
     nb::class_<PyStep>(module, "Step").def("run", &run, nb::arg("threads") = 1);
     nb::class_<PyProgram>(module, "Program")

@@ -37,8 +37,8 @@ class Find8 {
     std::size_t position_ = 0;
 };
 
-// The highest rank (see fp32.hpp) among the elements whose byte of `mask` is not 0, all of them
-// without a mask; the lowest possible where there are none.
+// The highest rank (see fp32.hpp) among the elements whose byte of `mask` is 1 and not 0, all of
+// them without a mask; the lowest possible where there are none.
 std::int32_t highest_rank(const std::byte* elements, const std::byte* mask, std::size_t count);
 
 }  // namespace lanewise

@@ -172,6 +172,17 @@ class Replace final : public KeySearch {
     PerRow indices_;
 };
 
+// Which elements have a bit of the mask set, as bytes 0 or 1; with `skip_nan` FP32 NaNs have not.
+LANEWISE_MULTIVERSION void nonzero_mask(std::byte* truth, const std::byte* elements,
+                                        std::size_t count, std::uint32_t mask, bool skip_nan) {
+    const std::uint32_t most = skip_nan ? infinity_bits : ~0u;
+    for (std::size_t k = 0; k < count; ++k) {
+        const auto bits = load<std::uint32_t>(elements + 4 * k);
+        const bool number = (bits & magnitude_bits) <= most;
+        truth[k] = static_cast<std::byte>(((bits & mask) != 0 ? 1 : 0) & (number ? 1 : 0));
+    }
+}
+
 class Nonzero final : public Step {
    public:
     Nonzero(const Walk& destination, const Walk& source, PerRow offset, PerRow padding,
@@ -191,6 +202,7 @@ class Nonzero final : public Step {
         const std::size_t count = source_.walk().count;
         std::vector<std::uint32_t> results(count + 1);
         alignas(64) Buffer<4 * piece> in;
+        alignas(64) Buffer<piece> truth;
         for (std::size_t row = first; row < last; ++row) {
             Cursor from(source_.walk(), row);
             const std::uint32_t offset = offset_.at(row), padding = padding_.at(row);
@@ -198,12 +210,11 @@ class Nonzero final : public Step {
             for (std::size_t k = 0; k < count; k += piece) {
                 const std::size_t length = std::min(piece, count - k);
                 const std::byte* codes = source_.take(from, length, in.data());
+                nonzero_mask(truth.data(), codes, length, mask_, skip_nan_);
                 for (std::size_t i = 0; i < length; ++i) {
-                    const auto bits = load<std::uint32_t>(codes + 4 * i);
-                    const bool truth = (bits & mask_) && !(skip_nan_ && is_nan(bits));
                     // Stored always and kept only when counted: no branch on the data.
                     results[found] = static_cast<std::uint32_t>(k + i) + offset;
-                    found += truth ? 1 : 0;
+                    found += static_cast<std::size_t>(truth[i]);
                 }
             }
             std::fill(results.begin() + static_cast<std::ptrdiff_t>(found), results.end() - 1,

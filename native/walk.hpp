@@ -16,15 +16,24 @@ namespace lanewise {
 inline constexpr std::size_t piece = 512;
 inline constexpr int most_dimensions = 4;
 
-// Strided elements of one row to and from packed ones (strided.cpp). `step` is in bytes.
-void gather(const std::byte* from, std::ptrdiff_t step, std::byte* packed, std::size_t count,
-            unsigned size);
-void scatter(std::byte* to, std::ptrdiff_t step, const std::byte* packed, std::size_t count,
-             unsigned size);
+// A part of a row's walk: `repeats` runs of `length` elements. Steps are in bytes.
+struct Part {
+    std::ptrdiff_t offset;  // of the first element in the row
+    std::ptrdiff_t step;
+    std::size_t length;
+    std::ptrdiff_t outer_step;
+    std::size_t repeats;
+
+    std::size_t count() const { return length * repeats; }
+};
+
+// Elements of one row to and from packed ones (strided.cpp).
+void gather(const std::byte* row, const Part& part, std::byte* packed, unsigned size);
+void scatter(std::byte* row, const Part& part, const std::byte* packed, unsigned size);
 // Only where the byte of `mask` is not 0; one element after the other, so that of several
 // elements with one place the last that is written stays.
-void scatter_where(std::byte* to, std::ptrdiff_t step, const std::byte* packed,
-                   const std::byte* mask, std::size_t count, unsigned size);
+void scatter_where(std::byte* row, const Part& part, const std::byte* packed,
+                   const std::byte* mask, unsigned size);
 
 // Rows `pitch` bytes apart; in each, up to four dimensions of (step in bytes, num), innermost
 // first. Element k has the indices k mod num[0], k / num[0] mod num[1], …
@@ -138,9 +147,9 @@ class Cursor {
             return here;
         }
         std::byte* out = scratch;
-        runs(count, [&](std::ptrdiff_t offset, std::size_t length) {
-            gather(row_ + offset, walk_->step[0], out, length, walk_->size);
-            out += length * walk_->size;
+        parts(count, [&](const Part& part) {
+            gather(row_, part, out, walk_->size);
+            out += part.count() * walk_->size;
         });
         return scratch;
     }
@@ -148,42 +157,57 @@ class Cursor {
     // Where the next elements may be written directly, or null if they have to be put.
     std::byte* direct() const { return walk_->unit() ? row_ + offset_ : nullptr; }
     void skip(std::size_t count) {
-        runs(count, [](std::ptrdiff_t, std::size_t) {});
+        parts(count, [](const Part&) {});
     }
 
     void put(const std::byte* packed, std::size_t count) {
-        runs(count, [&](std::ptrdiff_t offset, std::size_t length) {
-            scatter(row_ + offset, walk_->step[0], packed, length, walk_->size);
-            packed += length * walk_->size;
+        parts(count, [&](const Part& part) {
+            scatter(row_, part, packed, walk_->size);
+            packed += part.count() * walk_->size;
         });
     }
 
     void put_where(const std::byte* packed, const std::byte* mask, std::size_t count) {
-        runs(count, [&](std::ptrdiff_t offset, std::size_t length) {
-            scatter_where(row_ + offset, walk_->step[0], packed, mask, length, walk_->size);
-            packed += length * walk_->size;
-            mask += length;
+        parts(count, [&](const Part& part) {
+            scatter_where(row_, part, packed, mask, walk_->size);
+            packed += part.count() * walk_->size;
+            mask += part.count();
         });
     }
 
    private:
-    // Calls `use(offset, length)` for the innermost runs that the next `count` elements make up.
+    // Calls `use(part)` for the parts that the next `count` elements make up: whole runs of the
+    // innermost dimension together, as many as follow each other in the second.
     template <typename Use>
-    void runs(std::size_t count, Use use) {
+    void parts(std::size_t count, Use use) {
         const Walk& walk = *walk_;
         while (count) {
-            const std::size_t length = std::min(count, walk.num[0] - index_[0]);
-            use(offset_, length);
-            count -= length;
-            index_[0] += length;
-            offset_ += walk.step[0] * static_cast<std::ptrdiff_t>(length);
-            for (int d = 0; d < walk.dimensions && index_[d] == walk.num[d]; ++d) {
-                index_[d] = 0;
-                offset_ -= walk.step[d] * static_cast<std::ptrdiff_t>(walk.num[d]);
-                if (d + 1 == walk.dimensions) break;
-                offset_ += walk.step[d + 1];
-                ++index_[d + 1];
+            Part part{offset_, walk.step[0], std::min(count, walk.num[0] - index_[0]), 0, 1};
+            if (part.length == walk.num[0] && walk.dimensions > 1) {
+                part.outer_step = walk.step[1];
+                part.repeats = std::min(count / part.length, walk.num[1] - index_[1]);
             }
+            use(part);
+            count -= part.count();
+            advance(part);
+        }
+    }
+
+    void advance(const Part& part) {
+        const Walk& walk = *walk_;
+        const auto runs = static_cast<std::ptrdiff_t>(part.repeats);
+        int d = 0;
+        if (part.length == walk.num[0] && walk.dimensions > 1) {
+            offset_ += part.outer_step * runs;
+            index_[d = 1] += part.repeats;
+        } else {
+            offset_ += walk.step[0] * static_cast<std::ptrdiff_t>(part.length);
+            index_[0] += part.length;
+        }
+        for (; d + 1 < walk.dimensions && index_[d] == walk.num[d]; ++d) {
+            index_[d] = 0;
+            offset_ += walk.step[d + 1] - walk.step[d] * static_cast<std::ptrdiff_t>(walk.num[d]);
+            ++index_[d + 1];
         }
     }
 

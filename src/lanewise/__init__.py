@@ -20,7 +20,7 @@ __all__ = ["LanewiseError", "Profile", "UsageError", "__version__"]
 
 # Loaded when first asked for, so that `import lanewise` costs no more than NumPy itself.
 _LAZY = {"Profile": ("lanewise.neuron.profile", "Profile")}
-_PACKAGES = frozenset({"formats", "kernels", "model", "neuron", "nki", "words"})
+_PACKAGES = frozenset({"formats", "kernels", "model", "neuron", "nki", "pto", "words"})
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ from tests.neuron.programs import FP32_VALUES, SMALL_VALUES, Maker
 from tests.neuron.twins import PROFILES, options
 
 from lanewise.kernels import available_engines
-from lanewise.model import MalformedWord, Observer, RunReport, Verdict
+from lanewise.model import MalformedWord, Observer, RunReport
 from lanewise.neuron import Dispatch, NeuronCore, Profile
 
 WINDOW = 2048
@@ -145,7 +145,7 @@ def outcome(engine: str, way: Way, generation: str, profile: Profile, made: Any)
 @pytest.mark.parametrize("generation", layout.GENERATIONS)
 @pytest.mark.parametrize("profile", ["isa", "hardware", "fn-infinity", "select", "element"])
 def test_every_way_of_running_gives_the_same(generation: str, profile: str) -> None:
-    verdicts = set()
+    ran = 0
     for part in range(4):
         made = random_program(f"{generation} {profile} {part}", generation, PROFILES[profile])
         found = {
@@ -153,12 +153,12 @@ def test_every_way_of_running_gives_the_same(generation: str, profile: str) -> N
             for name, way in USABLE.items()
         }
         expected = found.pop("executed in NumPy")
-        verdicts.add(expected["report"]["verdict"])
+        ran += expected["report"]["executed"]
         for name, got in found.items():
             for key, value in expected.items():
                 same = np.array_equal(got[key], value)
                 assert same, f"{name} {part}: {key}\n{got[key]}\n{value}"
-    assert Verdict.OK in verdicts or generation == "maverick"
+    assert ran > 10
 
 
 needs_native = pytest.mark.skipif("native" not in available_engines(), reason="no native engine")

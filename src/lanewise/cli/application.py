@@ -29,6 +29,7 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         "explain": "say what a rule, instruction, type, profile field or generation is",
         "cast": "convert values between types and show every step",
         "fuzz": "look for trouble with random and damaged words",
+        "bench": "measure speed against peers and budgets",
     }
 )
 

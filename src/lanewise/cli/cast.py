@@ -29,7 +29,7 @@ from lanewise.cli.support.options import (
     shortened,
 )
 from lanewise.cli.support.output import Output, opened_output
-from lanewise.errors import UsageError
+from lanewise.errors import UsageError, unknown_name
 from lanewise.formats import (
     ConversionPolicy,
     Explanation,
@@ -45,6 +45,7 @@ from lanewise.neuron import PROFILES, Profile
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
+_MACHINES: Final = ("neuron", "pto")
 _LARGEST_LIST: Final = 1 << 20
 _NEGATIVE: Final = re.compile(r"-(\.?[0-9]|inf|nan).*", re.IGNORECASE)
 
@@ -110,6 +111,10 @@ def cast(
             "--stream", help="As the search instructions do: through FP32 even for equal types."
         ),
     ] = False,
+    machine: Annotated[
+        str,
+        typer.Option("--machine", metavar="NAME", help="Whose type names: neuron or pto."),
+    ] = "neuron",
     profile: Annotated[
         str | None,
         typer.Option("--profile", "-p", metavar="NAME", help="Only this profile: isa, hardware."),
@@ -124,8 +129,11 @@ def cast(
     (FP32, BFLOAT16 or bf16, FP8_EXP4, INT8, …) or any number format; 'lanewise explain dtypes'
     lists them. A number that the source type cannot hold is rounded into it first.
     """
-    source_type = NumberType.find(source)
-    target_types = [NumberType.find(name) for text in targets for name in text.split(",")]
+    folded = machine.casefold()
+    if folded not in _MACHINES:
+        raise unknown_name("machine", shortened(machine), _MACHINES)
+    source_type = NumberType.find(source, folded)
+    target_types = [NumberType.find(name, folded) for text in targets for name in text.split(",")]
     profiles = _profiles(profile, overrides)
     texts = list(_texts(values or ["-"]))
     results = []

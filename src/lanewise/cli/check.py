@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lanewise.cli import pto
 from lanewise.cli.support.inputs import check_input, shown_name, word_pieces
 from lanewise.cli.support.options import (
     OutputOption,
@@ -63,8 +64,12 @@ def check(
     *,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE", help="Files of 64-byte words; - is standard input."),
+        typer.Argument(
+            metavar="FILE",
+            help="Files of 64-byte words, or for the PTO machine of bundles; - is standard input.",
+        ),
     ] = None,
+    machine: pto.MachineOption = "auto",
     generation: Annotated[
         str,
         typer.Option(
@@ -89,6 +94,13 @@ def check(
     Exits with 1 when a word is malformed or illegal in one of the generations.
     """
     paths = files or ["-"]
+    if pto.is_pto(machine, *paths):
+        from lanewise.cli.pto.check import Request
+        from lanewise.cli.pto.check import check as check_pto
+
+        if not check_pto(Request(paths, overrides, every, as_json, output)):
+            raise typer.Exit(1)
+        return
     checker = _Checker(
         tuple(GENERATIONS.values())
         if generation.casefold() == "all"

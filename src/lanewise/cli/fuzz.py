@@ -73,7 +73,7 @@ def fuzz(
         typer.Option("--seed", metavar="S", help="Makes a run repeat; a new one when not given."),
     ] = None,
     machine: Annotated[
-        str, typer.Option("--machine", metavar="NAME", help=f"One of: {', '.join(MACHINES)}.")
+        str, typer.Option("--machine", metavar="NAME", help="One of: neuron, pto.")
     ] = "neuron",
     jobs: JobsOption = "1",
     engine: EngineOption = "auto",
@@ -90,14 +90,21 @@ def fuzz(
     else happens is shown with the word and the seed that repeats it; the exit status is 1 then.
     """
     chosen = MACHINES.get(machine.casefold())
-    if chosen is None:
-        raise unknown_name("machine", shortened(machine), MACHINES)
-    variants = chosen.variants(shortened(generation))
+    if chosen is None and machine.casefold() != "pto":
+        raise unknown_name("machine", shortened(machine), (*MACHINES, "pto"))
     words, processes = parse_count(count, "--count"), parse_count(jobs, "--jobs")
     start = _seed(seed)
-    kernels = engine_name(shortened(engine))
     if save is not None:
         check_target(os.path.join(save, "x"))
+    if chosen is None:
+        from lanewise.cli.pto.fuzz import Request
+        from lanewise.cli.pto.fuzz import fuzz as fuzz_pto
+
+        if not fuzz_pto(Request(words, start, processes, save, as_json, output)):
+            raise typer.Exit(1)
+        return
+    variants = chosen.variants(shortened(generation))
+    kernels = engine_name(shortened(engine))
     tallies: dict[str, Tally] = {}
     started = time.perf_counter()
     for name in variants:

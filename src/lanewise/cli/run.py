@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lanewise.cli import pto
 from lanewise.cli.support.inputs import read_program
 from lanewise.cli.support.options import (
     EngineOption,
@@ -49,8 +50,14 @@ _COLUMNS = 8
 def run(
     *,
     program: Annotated[
-        str, typer.Argument(metavar="PROGRAM", help="File of 64-byte words; - is standard input.")
+        str,
+        typer.Argument(
+            metavar="PROGRAM",
+            help="File of 64-byte words, or for the PTO machine of assembly text, hexadecimal "
+            "words or bytes; - is standard input.",
+        ),
     ] = "-",
+    machine: pto.MachineOption = "auto",
     generation: GenerationOption = "cayman",
     profile: ProfileOption = "isa",
     overrides: SetOption = None,
@@ -63,7 +70,8 @@ def run(
             metavar=LOAD_FORM,
             help="Put an array into memory before the program: a single number or one axis into "
             "one partition, else one partition for each index of the first axis. Its bits must "
-            "be the dtype's; with :convert its numbers are rounded to the dtype.",
+            "be the dtype's; with :convert its numbers are rounded to the dtype. PTO: "
+            "FILE.npy@HAND:TYPE[:LAYOUT][:ROWSxCOLS], such as x.npy@T:FP32:CUBE_M32.",
         ),
     ] = None,
     dumps: Annotated[
@@ -72,12 +80,19 @@ def run(
             "--dump",
             metavar=DUMP_FORM,
             help="Show memory after the program, or write it to a file. SHAPE is 8 (one "
-            "partition) or 4x16 (4 partitions of 16). Nothing is dumped when a word was refused.",
+            "partition) or 4x16 (4 partitions of 16). Nothing is dumped when a word was refused. "
+            "PTO: TILE[@FILE.npy], such as T#1.",
         ),
     ] = None,
     registers: Annotated[
         list[str] | None,
         typer.Option("--register", metavar="N=VALUE", help="Set a register before the program."),
+    ] = None,
+    pe: Annotated[
+        str | None,
+        typer.Option(
+            "--pe", metavar="N", help="PTO: the PE to load and show; all are loaded without it."
+        ),
     ] = None,
     as_json: JsonOption = False,
     output: OutputOption = None,
@@ -87,6 +102,14 @@ def run(
     Exits with 1 when a word is malformed, illegal or faults. What came before it has run, what
     comes after has not; nothing is dumped then.
     """
+    if pto.is_pto(machine, program):
+        from lanewise.cli.pto.run import Request
+        from lanewise.cli.pto.run import run as run_pto
+
+        texts = (loads or [], dumps or [], registers or [])
+        if not run_pto(Request(program, overrides, *texts, pe, as_json, output)):
+            raise typer.Exit(1)
+        return
     wanted_loads = [Load.parse(text) for text in loads or ()]
     wanted_dumps = [Dump.parse(text) for text in dumps or ()]
     core = NeuronCore(

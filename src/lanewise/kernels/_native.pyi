@@ -9,6 +9,10 @@ class Conversion:
     @property
     def to_size(self) -> int: ...
 
+HAS_AVX512: bool
+
+class Source: ...
+
 class Step:
     def run(self, threads: int = 1) -> None: ...
 
@@ -17,12 +21,13 @@ class Program:
     def run(self, threads: int = 1) -> list[tuple[int, bytes]] | None: ...
 
 def copying(size: int) -> Conversion: ...
-def flipping(flip: int) -> Conversion: ...
 def looking_up(table: Array) -> Conversion: ...
-def to_fp32(source: str, flip: int) -> Conversion: ...
+def source(
+    name: str, flip: int = 0, mantissa_bits: int = 0, bias: int = 0, infinity: int = 0
+) -> Source: ...
+def to_fp32(source: Source, keep_nan: bool) -> Conversion: ...
 def to_float(
-    source: str,
-    flip: int,
+    source: Source,
     size: int,
     mantissa_bits: int,
     bias: int,
@@ -33,8 +38,7 @@ def to_float(
     nan: int,
 ) -> Conversion: ...
 def to_integer(
-    source: str,
-    flip: int,
+    source: Source,
     size: int,
     most_positive: int,
     most_negative: int,

@@ -93,11 +93,25 @@ def conversion(
     if flip and source != FP32:
         raise ValueError("only FP32 sources can be flipped")
     if source == target and not stream:
-        return _native.flipping(flip) if flip else _native.copying(size)
-    if size < 4:
+        if flip:
+            return _native.to_fp32(_native.source("fp32", flip), keep_nan=True)
+        return _native.copying(size)
+    _conversions.check_target(target)
+    if size == 1 or (size == 2 and not _native.HAS_AVX512):
         return _native.looking_up(_conversions.conversion_table(source, target, policy))
-    name = "fp32" if source == FP32 else "int32" if source.kind == "signed" else "uint32"
-    return _encoding(name, flip, target, policy)
+    return _encoding(_source(source, flip), target, policy)
+
+
+def _source(format: Format, flip: int) -> _native.Source:
+    """A format that arithmetic decodes."""
+    if format == FP32:
+        return _native.source("fp32", flip)
+    if format.is_integer:
+        return _native.source(f"{'int' if format.kind == 'signed' else 'uint'}{format.width}")
+    if format.exponent_bits == FP32.exponent_bits:
+        return _native.source("upper_half")
+    assert format.infinity is not None
+    return _native.source("float16", 0, format.mantissa_bits, format.bias, format.infinity)
 
 
 def _has_kernel(source: Format) -> bool:
@@ -107,21 +121,18 @@ def _has_kernel(source: Format) -> bool:
 
 
 def _encoding(
-    source: str, flip: int, target: Format, policy: ConversionPolicy
+    source: _native.Source, target: Format, policy: ConversionPolicy
 ) -> _native.Conversion:
-    """From FP32 bits or 32-bit integers, by arithmetic."""
-    _conversions.check_target(target)
     if target == FP32:
-        return _native.to_fp32(source, flip)
+        return _native.to_fp32(source, keep_nan=False)
     size = code_dtype(target).itemsize
     if target.is_integer:
         nearest = policy.float_to_int == "nearest"
-        return _native.to_integer(source, flip, size, target.max_value, -target.min_value, nearest)
+        return _native.to_integer(source, size, target.max_value, -target.min_value, nearest)
     assert target.quiet_nan is not None
     overflow = overflow_code(target, policy)
     return _native.to_float(
         source,
-        flip,
         size,
         target.mantissa_bits,
         target.bias,

@@ -90,12 +90,14 @@ class NeuronCore:
         self.generation = find_generation(generation)
         self.profile = Profile.named(profile)
         self.engine = engine_name(engine)
-        self.threads = _threads(threads)
         self.kernels = select_engine(self.engine)
-        # The reference engine executes: its point is to be read. Tests turn this around.
-        self._lowers = self.engine == "native"
         #: What is attached, in order.
         self.observers: tuple[Observer, ...] = ()
+        #: Another object whenever something changes that a prepared program depends on.
+        self.setting = object()
+        # The reference engine executes: its point is to be read. Tests turn this around.
+        self._lowers = self.engine == "native"
+        self._threads = _threads(threads)
         self._plans: dict[EngineWord, _Known] = {}
         self.state = CoreState.initial(self.generation, self.profile)
 
@@ -109,6 +111,17 @@ class NeuronCore:
         self._state = state
         # Plans point into the memories they were made for.
         self._plans.clear()
+        self.setting = object()
+
+    @property
+    def threads(self) -> int:
+        """The most threads that one instruction runs on."""
+        return self._threads
+
+    @threads.setter
+    def threads(self, threads: int) -> None:
+        self._threads = _threads(threads)
+        self.setting = object()
 
     @property
     def sbuf(self) -> Memory:
@@ -125,12 +138,14 @@ class NeuronCore:
     def attach(self, observer: Observer) -> None:
         """Have ``observer`` called for every word from now on."""
         self.observers = (*self.observers, observer)
+        self.setting = object()
 
     def detach(self, observer: Observer) -> None:
         """Undo :meth:`attach`; UsageError when it was not attached."""
         if observer not in self.observers:
             raise UsageError("this observer is not attached")
         self.observers = tuple(o for o in self.observers if o is not observer)
+        self.setting = object()
 
     def run(self, program: Program) -> RunReport:
         """Run a program to its end and report.

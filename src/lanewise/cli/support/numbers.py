@@ -42,9 +42,11 @@ class NumberType:
     dtype: Dtype | None = None
 
     @classmethod
-    def find(cls, name: str) -> NumberType:
-        """A Neuron dtype by name or alias, or any number format; UsageError with near misses."""
+    def find(cls, name: str, machine: str = "neuron") -> NumberType:
+        """A dtype of the machine by name, or any number format; UsageError with near misses."""
         name = shortened(name.strip())
+        if machine == "pto":
+            return cls(_pto_format(name).name)
         try:
             dtype = find_dtype(name)
         except LanewiseError:
@@ -65,6 +67,25 @@ class NumberType:
     def format(self, profile: Profile) -> Format:
         """The number format under a profile."""
         return FORMATS[self.name] if self.dtype is None else number_format(self.dtype, profile)
+
+
+def _pto_format(name: str) -> Format:
+    """The format of a PTO data type or element name (its E4M3 ends at 448), or any format."""
+    from lanewise.pto.datatypes import ELEMENT_FORMATS, DataType
+
+    folded = name.casefold()
+    known = ELEMENT_FORMATS | {dtype.name: dtype.format for dtype in DataType}
+    for candidate, format in known.items():
+        if candidate.casefold() == folded:
+            return format
+    try:
+        return find_format(name)
+    except LanewiseError:
+        near = nearest_names(name, known)
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise UsageError(
+            f"unknown type {name!r}{hint} ('lanewise explain pto dtypes' lists them)"
+        ) from None
 
 
 def looks_like_bits(text: str) -> bool:

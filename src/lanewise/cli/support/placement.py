@@ -45,7 +45,7 @@ class Load:
     @classmethod
     def parse(cls, text: str) -> Load:
         """The meaning of a --load text (see :data:`LOAD_FORM`)."""
-        with _about("--load", text):
+        with about("--load", text):
             file, at, place = text.rpartition("@")
             found = _LOAD.fullmatch(place) if at and file else None
             if found is None:
@@ -54,8 +54,8 @@ class Load:
 
     def apply(self, core: NeuronCore) -> None:
         """Read the file and put it into memory; UsageError when either cannot be done."""
-        with _about("--load", self.text):
-            array = _read_array(self.file)
+        with about("--load", self.text):
+            array = read_array(self.file)
             memory = _memory(core, self.space)
             if array.ndim >= 2:
                 memory.write_tile(
@@ -84,7 +84,7 @@ class Dump:
     @classmethod
     def parse(cls, text: str) -> Dump:
         """The meaning of a --dump text (see :data:`DUMP_FORM`)."""
-        with _about("--dump", text):
+        with about("--dump", text):
             place, at, file = text.partition("@")
             found = _DUMP.fullmatch(place)
             if found is None or (at and not file):
@@ -101,14 +101,14 @@ class Dump:
 
     def check(self, core: NeuronCore) -> None:
         """UsageError unless the memory is there and the file can be written."""
-        with _about("--dump", self.text):
+        with about("--dump", self.text):
             if self.file is not None:
                 check_target(self.file)
         self.read(core)
 
     def read(self, core: NeuronCore) -> NDArray[Any]:
         """The elements, in ``shape``; codes where NumPy lacks the type."""
-        with _about("--dump", self.text):
+        with about("--dump", self.text):
             inner = self.shape[1:] if len(self.shape) > 1 else self.shape
             tile = _memory(core, self.space).read_tile(
                 self.offset,
@@ -132,7 +132,7 @@ def write_dumps(dumps: Sequence[Dump], core: NeuronCore) -> None:
 
 
 @contextlib.contextmanager
-def _about(option: str, text: str) -> Iterator[None]:
+def about(option: str, text: str) -> Iterator[None]:
     """Errors inside say which option they are about."""
     try:
         yield
@@ -164,7 +164,7 @@ def _memory(core: NeuronCore, space: str) -> Memory:
     return core.sbuf if space == "sbuf" else core.psum
 
 
-def _read_array(file: str) -> NDArray[Any]:
+def read_array(file: str) -> NDArray[Any]:
     """The array in an .npy file. Nothing is unpickled, and nothing large is taken on trust."""
     try:
         # Mapping compares the announced size with the file's before any memory is taken.

@@ -1,0 +1,135 @@
+"""Many tiles at once: compare into words, select by words, and packing of planes, over arrays.
+
+A bundle works on one tile; these work on any number of tiles of one shape in a few NumPy calls,
+with the results that one bundle a tile would give (the GPR carrier of the frozen revision). They
+change no state and check shapes instead of descriptors.
+
+Source: PTO predicate carriers (GPR); PTO TGPR2T.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lanewise.errors import UsageError
+from lanewise.kernels import pto_reference as kernels
+from lanewise.pto.carriers import GPR_FIELDS, GprFields, gpr_columns
+from lanewise.pto.datatypes import DataType
+from lanewise.pto.geometry import Layout
+from lanewise.pto.instructions.tgpr2t import LARGEST_OFFSET
+from lanewise.pto.padding import PadValue, gpr_pad
+from lanewise.pto.profile import PtoProfile
+
+Words = NDArray[np.uint64]
+
+
+def compare(
+    left: ArrayLike,
+    right: ArrayLike,
+    dtype: str | DataType,
+    layout: str | Layout,
+    relation: str,
+    *,
+    pad: PadValue = PadValue.Null,
+    high_half: bool = False,
+    profile: PtoProfile = PtoProfile.DEFAULT,
+) -> tuple[Words, NDArray[np.bool_]]:
+    """One mask word a tile: TCMP or TCMPS into a GPR for each matrix of ``left``.
+
+    ``left`` holds element codes ``(…, valid_rows, valid_cols)``; ``right`` broadcasts to it, so a
+    scalar compares as TCMPS does. Returns words ``(…)`` and whether each tile raised NV.
+    """
+    dtype, layout = DataType.named(dtype), Layout.named(layout)
+    codes = _codes(left, dtype)
+    fields = _fields(layout, dtype, codes)
+    others = np.broadcast_to(np.asarray(right, codes.dtype), codes.shape)
+    columns = gpr_columns(fields, high_half and fields.words > 1, codes.shape[-1])
+    codes, others = codes[..., columns], others[..., columns]
+    ordering = dtype.order.ordering
+    results, signals = kernels.relate(codes, others, ordering, relation)
+    if signals:
+        signalling = kernels.signalling(codes, ordering) | kernels.signalling(others, ordering)
+        raised: NDArray[np.bool_] = np.asarray(signalling.any(axis=(-1, -2)))
+    else:
+        raised = np.zeros(codes.shape[:-2], np.bool_)
+    rows, count = results.shape[-2:]
+    planes = np.zeros((*results.shape[:-2], fields.rows, max(count, 1)), np.bool_)
+    planes[..., :rows, :count] = results
+    outside = gpr_pad(pad, profile) & ~fields.valid_bits(rows, count)
+    words: Words = kernels.pack_planes(planes) | np.uint64(outside)
+    return words, raised
+
+
+def select(
+    words: ArrayLike,
+    true: ArrayLike,
+    false: ArrayLike,
+    dtype: str | DataType,
+    layout: str | Layout,
+) -> NDArray[Any]:
+    """The chosen codes of each tile: TSEL or TSELS with masks in GPRs.
+
+    ``words`` are ``(…, n)`` with the n words of a full mask; ``true`` and ``false`` codes
+    ``(…, valid_rows, valid_cols)``, of which ``false`` broadcasts.
+    """
+    dtype, layout = DataType.named(dtype), Layout.named(layout)
+    codes = _codes(true, dtype)
+    fields = _fields(layout, dtype, codes)
+    masks = np.asarray(words, np.uint64)
+    if masks.shape != (*codes.shape[:-2], fields.words):
+        raise UsageError(
+            f"masks must be {(*codes.shape[:-2], fields.words)} words, not {masks.shape}"
+        )
+    rows, columns = codes.shape[-2:]
+    mask = kernels.unpack_planes(masks, fields.rows)[..., :rows, :columns]
+    return kernels.choose(mask, codes, np.asarray(false, codes.dtype))
+
+
+def planes_to_bytes(words: ArrayLike, layout: str | Layout) -> NDArray[np.uint8]:
+    """The bytes that TGPR2T makes of each four words ``(…, 4)``: ``(…, rows, bytes a row)``."""
+    sources = np.asarray(words, np.uint64)
+    if sources.shape[-1:] != (4,):
+        raise UsageError(f"TGPR2T takes four words a cell, not {sources.shape}")
+    found: NDArray[np.uint8] = kernels.transpose_planes(sources, Layout.named(layout).rows)
+    return found
+
+
+def cell_bytes(
+    words: ArrayLike, layout: str | Layout, offset: int, padding: int = 0
+) -> NDArray[np.uint8]:
+    """Whole cells of bytes ``(…, rows, columns)`` with the planes at ``offset``, else padding."""
+    if not 0 <= offset <= LARGEST_OFFSET:
+        raise UsageError(f"a byte offset must be 0..{LARGEST_OFFSET}, not {offset}")
+    layout = Layout.named(layout)
+    placed = planes_to_bytes(words, layout)
+    columns = 128 // layout.rows
+    cells = np.full((*placed.shape[:-1], columns), padding, np.uint8)
+    first = placed.shape[-1] * offset
+    cells[..., first : first + placed.shape[-1]] = placed
+    return cells
+
+
+def _codes(array: ArrayLike, dtype: DataType) -> NDArray[Any]:
+    codes = np.asarray(array)
+    if codes.ndim < 2 or codes.dtype != kernels.ELEMENT_TYPES[dtype.width]:
+        raise UsageError(
+            f"codes of {dtype.name} are {kernels.ELEMENT_TYPES[dtype.width]} "
+            f"(…, rows, columns), not {codes.dtype} {codes.shape}"
+        )
+    return codes
+
+
+def _fields(layout: Layout, dtype: DataType, codes: NDArray[Any]) -> GprFields:
+    fields = GPR_FIELDS.get((layout, dtype.width))
+    if fields is None:
+        raise UsageError(f"no GPR carries the mask of {layout} {dtype.name}")
+    rows, columns = codes.shape[-2:]
+    if not (1 <= rows <= fields.rows and 1 <= columns <= fields.widest):
+        raise UsageError(
+            f"a GPR carries up to {fields.rows}x{fields.widest} of {layout} {dtype.name}, "
+            f"not {rows}x{columns}"
+        )
+    return fields
