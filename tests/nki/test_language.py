@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import pickle
 from typing import Any
 
@@ -293,3 +294,37 @@ def test_unused_branches_load() -> None:
     ):
         dropout(1)
     assert repr(dropout) == "<nki.isa.dropout, not offered by lanewise>"
+
+
+def test_names_of_the_older_interface_say_where_they_are() -> None:
+    with pytest.raises(AttributeError, match=r"no arange: .* import neuronxcc\.nki"):
+        nl.arange  # noqa: B018
+    with nki.install(), pytest.raises(AttributeError, match="the older interface"):
+        importlib.import_module("nki.language").mgrid  # noqa: B018
+
+
+def test_parts_of_what_is_not_offered_load_too() -> None:
+    part = nl.some_enumeration.member
+    assert repr(part) == "<nki.language.some_enumeration.member, not offered by lanewise>"
+    with pytest.raises(NotImplementedError, match=r"some_enumeration\.member is not"):
+        part()
+    assert not hasattr(part, "__len__")
+
+
+def test_tiles_are_no_arrays() -> None:
+    def kernel(x: Any) -> Any:
+        return np.asarray(nl.load(x))
+
+    with pytest.raises(TypeError, match=r"not a NumPy array; \.numpy\(\) shows its values"):
+        nki.simulate(kernel)(DATA)
+    with pytest.raises(TypeError, match="the truth of sbuf_1 is only known on the device"):
+        nki.simulate(lambda x: bool(nl.load(x)))(DATA)
+
+
+def test_loop_bounds_are_numbers_or_single_elements() -> None:
+    def kernel(x: Any) -> int:
+        return len(list(nl.dynamic_range(nl.load(x)[:, 0:1])))
+
+    assert nki.simulate(kernel)(np.array([[3, 4]], np.int32)) == 3
+    with pytest.raises(TypeError, match=r"a loop bound is a number or a tile of one element, not"):
+        nki.simulate(lambda x: nl.affine_range(nl.load(x)))(DATA)

@@ -107,7 +107,7 @@ def test_arrays_of_every_type_come_back_as_they_were(dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int64, np.complex64, "S3"])
 def test_types_that_kernels_do_not_have(dtype: Any) -> None:
-    with pytest.raises(NkiError, match="argument x: unknown dtype"):
+    with pytest.raises(NkiError, match=r"argument x: (unknown )?dtype"):
         nki.simulate(copied)(np.zeros((2, 2), dtype))
 
 

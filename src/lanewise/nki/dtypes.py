@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.errors import unknown_name
+from lanewise.errors import UsageError, unknown_name
 from lanewise.neuron import Dtype
 from lanewise.neuron.dtypes import CODE_TYPES
 
@@ -171,7 +171,7 @@ DTYPES: Mapping[str, NkiDtype] = MappingProxyType(
 )
 _ALIASES = {"bool": bool_, "fp32": float32, "bf16": bfloat16, "fp16": float16}
 _NATIVE = frozenset({"int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32"})
-_WIDE = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex64": "float32"}
+_WIDE = {"float64": "float32", "int64": "int32", "uint64": "uint32"}
 
 
 @functools.cache
@@ -196,7 +196,10 @@ def find_dtype(given: object) -> NkiDtype:
     if found is not None:
         return found
     if name in _WIDE:
-        raise unknown_name("dtype", f"{name} (there is no 64-bit type; try {_WIDE[name]})", DTYPES)
+        raise UsageError(
+            f"dtype {name} is not one that kernels have, no type has 64 bits: convert to "
+            f"{_WIDE[name]} first"
+        )
     raise unknown_name("dtype", name, DTYPES)
 
 

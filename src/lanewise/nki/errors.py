@@ -193,5 +193,11 @@ class NotOffered:
     def __call__(self, *arguments: object, **keywords: object) -> NoReturn:
         raise not_offered(*self._told, exists=self._exists)
 
+    def __getattr__(self, name: str) -> NotOffered:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        module, own, offered = self._told
+        return NotOffered(module, f"{own}.{name}", offered, exists=True)
+
     def __repr__(self) -> str:
         return f"<{self._told[0]}.{self._told[1]}, not offered by lanewise>"

@@ -133,7 +133,9 @@ def _stand_in(name: str, target: str) -> ModuleType:
             raise AttributeError(f"module {name!r} has no attribute {key!r}")
         try:
             return getattr(behind, key)
-        except AttributeError:
+        except AttributeError as error:
+            if "has no attribute" not in str(error):
+                raise  # it says more
             raise AttributeError(f"module {name!r} has no attribute {key!r}") from None
 
     module.__getattr__ = missing  # type: ignore[method-assign]

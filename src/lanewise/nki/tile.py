@@ -352,6 +352,12 @@ class NkiTensor:
             f"comparison function ({caller()})"
         )
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError(
+            f"{self.name} is a tensor of the kernel, not a NumPy array; .numpy() shows its values "
+            f"while you look for a mistake ({caller()})"
+        )
+
     def __len__(self) -> int:
         return self.shape[0]
 

@@ -180,7 +180,16 @@ arithmetic.attach()
 globals().update({name: operator for name, operator in OPERATORS.items() if name != "copy"})
 
 
+#: What only the older interface has: silence until a call would hide that the import is wrong.
+_OLDER = ("arange", "mgrid", "par_dim")
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _OLDER:
+        raise AttributeError(
+            f"nki.language has no {name}: kernels with index grids are written for the older "
+            "interface, import neuronxcc.nki.language"
+        )
     return NotOffered("nki.language", name, tuple(__all__))

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from lanewise.nki.errors import caller
 from lanewise.nki.tile import NkiTensor
 
 
 def _number(value: Any) -> int:
     """A loop bound: a number or a tile of one element."""
     if isinstance(value, NkiTensor):
+        if value.size != 1:
+            raise TypeError(
+                f"a loop bound is a number or a tile of one element, not {value.name} with shape "
+                f"{value.shape} ({caller()})"
+            )
         return int(value.numpy().reshape(-1)[0])
     return int(value)
 
