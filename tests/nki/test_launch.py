@@ -378,3 +378,14 @@ def test_calls_again_start_from_power_up_and_reuse_what_was_lowered() -> None:
     same_bits(sim(SCORES), first)
     assert sim.program == words
     assert len(sim.steps) == 5
+
+
+def test_later_calls_decode_and_check_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim = nki.simulate(searching)
+    first = sim(SCORES)
+
+    def fail(*arguments: Any) -> Any:
+        raise AssertionError("a word was decoded again")
+
+    monkeypatch.setattr("lanewise.neuron.core.decode", fail)
+    same_bits(sim(SCORES), first)
