@@ -397,3 +397,51 @@ def test_functions_that_are_not_offered() -> None:
         nisa.dropout(1)
     with pytest.raises(NotImplementedError, match="did you mean max8"):
         nisa.max9(1)
+
+
+def test_products_add_up_in_psum() -> None:
+    whole = np.round(DATA * 4)
+
+    def kernel(x: Any) -> Any:
+        total = nl.zeros((nl.par_dim(24), 24), dtype=nl.float32, buffer=nl.psum)
+        for block in nl.affine_range(2):
+            tile = nl.load(x[block * 8 : block * 8 + 8, :])
+            total += nisa.nc_matmul(tile, tile)
+            total[nl.arange(24)[:, None], nl.arange(24)[None, :]] += nisa.nc_matmul(tile, tile)
+        out = nl.ndarray((24, 24), dtype=nl.float32, buffer=nl.shared_hbm)
+        nl.store(out, value=nl.copy(total))
+        return out
+
+    same_bits(nki.simulate(kernel)(whole), 2 * (whole.T @ whole))
+
+
+def test_augmented_assignment_changes_the_tile_itself() -> None:
+    def body(x: Any) -> Any:
+        alias = x
+        x += x
+        x -= 1.0
+        x *= x[:, 0:1]
+        x[:, 3:5] += x[:, 5:7]
+        assert alias is x
+        return alias
+
+    expected = (DATA + DATA) - np.float32(1)
+    expected = expected * expected[:, 0:1]
+    expected[:, 3:5] += expected[:, 5:7]
+    same_bits(seen(body, DATA)[1], expected)
+
+
+def test_results_that_were_not_written_are_said() -> None:
+    """A kernel for two programs run as one leaves half of its result as it was."""
+
+    def kernel(x: Any) -> Any:
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm, name="out")
+        half = nl.program_id(0) * 8
+        nl.store(out[half : half + 8, :], value=nl.load(x[half : half + 8, :]))
+        return out
+
+    same_bits(nki.simulate(nki.jit(kernel)[2])(DATA), DATA)
+    with pytest.warns(UninitialisedRead, match=r"result out\[8:16, :\] was never written"):
+        nki.simulate(kernel)(DATA)
+    with pytest.raises(NkiValidationError, match="never written"):
+        nki.simulate(kernel, uninitialised="error")(DATA)

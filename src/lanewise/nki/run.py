@@ -48,10 +48,14 @@ class Options:
 
 @dataclass(slots=True)
 class Pending:
-    """A step put off until its result is used: into ``tile``, or straight into another place."""
+    """A step put off until its result is used: into ``tile``, or straight into another place.
+
+    ``adds`` has the step add to what that place holds, where it can.
+    """
 
     tile: NkiTensor
     run: Callable[[NkiTensor], None]
+    adds: Callable[[NkiTensor], None] | None = None
 
 
 @dataclass(slots=True)

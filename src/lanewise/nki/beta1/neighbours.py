@@ -310,13 +310,17 @@ def nc_matmul(
     left, _ = masked(call, check_tile(call, "stationary", stationary), mask)
     right, _ = masked(call, check_tile(call, "moving", moving), mask)
     to = left.dtype if is_transpose else float32
-    return _made(
+    result = _made(
         call,
         (rows(left)[1], rows(right)[1]),
         to,
         lambda target: multiplied(call, target, left, right, is_transpose, False),
         "psum",
     )
+    assert call.run.pending is not None
+    if not is_transpose:  # ``tile += nc_matmul(…)`` adds up in PSUM
+        call.run.pending.adds = lambda target: multiplied(call, target, left, right, False, True)
+    return result
 
 
 @interface

@@ -100,7 +100,7 @@ class Arguments:
             if isinstance(storage, Hbm) and storage.changed:
                 write_back(name, value, tensor.codes(), tensor.dtype)
 
-    def results(self, returned: Any, location: Location) -> Any:
+    def results(self, returned: Any, run: Run, location: Location) -> Any:
         """What the kernel returned, its tensors as the caller's kind of array."""
         if isinstance(returned, NkiTensor):
             if returned.is_on_chip:
@@ -111,11 +111,12 @@ class Arguments:
             for _, value, tensor in self._tensors.values():
                 if tensor is returned:
                     return value
+            run.check_read("result", returned.name, returned, returned.storage.location)
             return outgoing(returned.codes(), returned.dtype, torch_wanted=self.torch_wanted)
         if isinstance(returned, tuple) and hasattr(returned, "_fields"):
-            return type(returned)(*(self.results(item, location) for item in returned))
+            return type(returned)(*(self.results(item, run, location) for item in returned))
         if isinstance(returned, (list, tuple)):
-            return type(returned)(self.results(item, location) for item in returned)
+            return type(returned)(self.results(item, run, location) for item in returned)
         if isinstance(returned, dict):
-            return {key: self.results(item, location) for key, item in returned.items()}
+            return {key: self.results(item, run, location) for key, item in returned.items()}
         return returned

@@ -110,7 +110,7 @@ class Simulation:
             if run.program_index == 0:
                 first = returned
         assert made is not None
-        results = made.results(first, location)
+        results = made.results(first, self.runs[-1], location)
         made.write_back()
         return results
 
