@@ -2,7 +2,7 @@
 
 The two machines are ``lanewise.neuron`` (AWS NeuronCore, four generations) and ``lanewise.pto``
 (the PTO tile ISA). They share bit-exact number formats (``lanewise.formats``) and one way of
-describing instruction words (``lanewise.words``).
+describing instruction words (``lanewise.words``). ``lanewise.nki`` runs NKI kernels on the first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ __all__ = ["LanewiseError", "Profile", "UsageError", "__version__"]
 
 # Loaded when first asked for, so that `import lanewise` costs no more than NumPy itself.
 _LAZY = {"Profile": ("lanewise.neuron.profile", "Profile")}
-_PACKAGES = frozenset({"formats", "kernels", "model", "neuron", "pto", "words"})
+_PACKAGES = frozenset(
+    {"check", "formats", "kernels", "model", "neuron", "nki", "pto", "text", "view", "words"}
+)
 
 
 def __getattr__(name: str) -> Any:
