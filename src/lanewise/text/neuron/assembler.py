@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from lanewise.errors import UsageError
-from lanewise.neuron.program import Dispatch
 from lanewise.neuron.dtypes import find_dtype
 from lanewise.neuron.generation import (
     GENERATIONS,
@@ -16,6 +15,7 @@ from lanewise.neuron.generation import (
     find_generation,
 )
 from lanewise.neuron.instruction import WORD_BYTES
+from lanewise.neuron.program import Dispatch
 from lanewise.neuron.roster import opcodes_of, roster
 from lanewise.text.diagnostics import (
     Refusal,
