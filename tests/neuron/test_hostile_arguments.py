@@ -13,7 +13,14 @@ import pytest
 from lanewise.errors import UsageError
 from lanewise.model import MachineFault, Observer, Verdict, VerdictError
 from lanewise.neuron import Dispatch, NeuronCore, Profile, check, find_dtype, scalar_bits, walk
-from lanewise.neuron.instructions import Cast, Copy, Max8, RangeSelect, SelectReduce
+from lanewise.neuron.instructions import (
+    Cast,
+    Copy,
+    MatchReplace8,
+    Max8,
+    RangeSelect,
+    SelectReduce,
+)
 from lanewise.neuron.words import Address, Header, Indirect20, Tensor4D
 
 HUGE = 10**5000
@@ -205,3 +212,44 @@ def test_converting_a_signalling_nan_warns_nobody() -> None:
     core = NeuronCore()
     core.sbuf.write(0, 0, values, "BFLOAT16", convert=True)
     assert core.sbuf.read(0, 0, 1, "BFLOAT16")[0] & 0x7FFF == 0x7FC0
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("BF16", 6),
+        ("bfloat16", 6),
+        ("fp32", 10),
+        (np.float16, 7),
+        (np.dtype("u1"), 3),
+        ("e4m3", 14),
+    ],
+)
+def test_a_dtype_field_takes_the_names_people_use(name: object, code: int) -> None:
+    assert Cast(in_dtype=name).in_dtype == code
+
+
+@pytest.mark.parametrize("name", ["FP23", "float", np.complex64, object, 1.5, None])
+def test_a_dtype_field_names_itself_and_near_misses(name: object) -> None:
+    with pytest.raises(UsageError, match="field 'in_dtype' \\(byte 32\\)"):
+        Cast(in_dtype=name)
+
+
+@pytest.mark.parametrize("pair", [64, (64,), (1, 64, 2), "12", None])
+def test_a_walk_wants_pairs(pair: object) -> None:
+    with pytest.raises(UsageError, match="pair \\(step, num\\)"):
+        walk(0, pair)  # type: ignore[arg-type]
+
+
+def test_a_float_is_a_number_and_a_whole_number_is_bits() -> None:
+    assert MatchReplace8(immediate=5.0).immediate == 0x40A00000
+    assert MatchReplace8(immediate=np.float32(-np.inf)).immediate == 0xFF800000
+    assert MatchReplace8(immediate=0xFF800000).immediate == 0xFF800000
+    for bad in (-1, "-inf", 1 << 32, None, 0.1):
+        with pytest.raises(UsageError, match="FP32"):
+            MatchReplace8(immediate=bad)
+
+
+def test_unnamed_fields_are_told_apart_from_names() -> None:
+    with pytest.raises(TypeError, match="Max8 takes named fields: header=, events=, src="):
+        Max8(walk(0), "FP32")

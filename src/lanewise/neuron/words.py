@@ -6,15 +6,30 @@ generation.
 
 from __future__ import annotations
 
+import enum
 import math
 import struct
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from lanewise.errors import UsageError
-from lanewise.neuron.dtypes import Dtype
+import numpy as np
+
+from lanewise.errors import UsageError, shown
+from lanewise.neuron.dtypes import Dtype, dtype_names, find_dtype
 from lanewise.neuron.roster import opcode_names
-from lanewise.words import Array, BitRange, Coded, Inert, Part, Unsigned, Word, bits, byte
+from lanewise.words import (
+    Array,
+    BitRange,
+    Coded,
+    FieldValueError,
+    Inert,
+    Part,
+    Unsigned,
+    Word,
+    bits,
+    byte,
+)
 
 DEBUG_COMMANDS = MappingProxyType(
     {0: "none", 1: "notify", 3: "start", 5: "end", 7: "start and end", 9: "instruction field"}
@@ -242,7 +257,7 @@ TENSORS: MappingProxyType[int, type[Tensor]] = MappingProxyType(
 _INDIRECTS: MappingProxyType[int, type[Indirect]] = MappingProxyType({3: Indirect16, 4: Indirect20})
 
 
-def walk(start: int | Address, *dimensions: tuple[int, int]) -> Tensor4D:
+def walk(start: int | Address, *dimensions: Sequence[int]) -> Tensor4D:
     """An access pattern from a start address and (step, num) pairs, innermost first.
 
     Fits an operand of any dimensionality as long as the dimensions it lacks have num 1. Without
@@ -250,6 +265,11 @@ def walk(start: int | Address, *dimensions: tuple[int, int]) -> Tensor4D:
     """
     if len(dimensions) > 4:
         raise UsageError(f"an access pattern has at most 4 dimensions, not {len(dimensions)}")
+    for pair in dimensions:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise UsageError(
+                f"each dimension of a walk is a pair (step, num) in elements, not {shown(pair)}"
+            )
     padded = [*dimensions, *[(1, 1)] * (4 - len(dimensions))]
     return Tensor4D(
         start=start if isinstance(start, Address) else Address.direct(start),
@@ -341,16 +361,45 @@ class Destination(Operand):
     is_destination = True
 
 
+class DtypeCode(Coded):
+    """A dtype code. A constructor takes a Dtype, a name or alias, a NumPy type, or a code."""
+
+    __slots__ = ()
+
+    def __init__(self, *ranges: BitRange, doc: str, default: int = 0) -> None:
+        super().__init__(*ranges, codes=dtype_names(), doc=doc, default=default)
+
+    def to_raw(self, value: object) -> int:
+        if isinstance(value, type | np.dtype) and not isinstance(value, enum.EnumType):
+            value = np.dtype(value).name
+        if isinstance(value, str) and value.casefold() not in self._folded_names():
+            try:
+                value = find_dtype(value)
+            except UsageError as error:
+                raise FieldValueError(f"field {self.name!r} ({self.place}): {error}") from None
+        return super().to_raw(value)
+
+    def _folded_names(self) -> set[str]:
+        return {name.casefold() for name in self.codes.values()}
+
+
 class Fp32Bits(Unsigned):
-    """The bits of an FP32 number. A constructor takes the bits, or a float that FP32 holds."""
+    """The bits of an FP32 number.
+
+    A constructor takes a float that FP32 holds, or the bits as a whole number: ``5.0`` is five,
+    ``5`` is the tiny number with these bits.
+    """
 
     __slots__ = ()
     kind = "fp32"
 
     def to_raw(self, value: object) -> int:
-        if isinstance(value, float):
-            return _fp32_bits(self, value)
-        return super().to_raw(value)
+        if isinstance(value, float | np.floating):
+            return _fp32_bits(self, float(value))
+        index = getattr(value, "__index__", None)
+        if index is None or isinstance(value, bool) or not 0 <= index() < 1 << self.width:
+            raise self.refuse(value, "a float (the number) or 0..0xffffffff (its FP32 bits)")
+        return int(index())
 
     def meaning(self, raw: int) -> str | None:
         return f"{struct.unpack('<f', raw.to_bytes(4, 'little'))[0]:.9g} as FP32"
@@ -393,10 +442,10 @@ class Immediate(Unsigned):
         self.takes_float = takes_float
 
     def to_raw(self, value: object) -> int:
-        if isinstance(value, float):
+        if isinstance(value, float | np.floating):
             if not self.takes_float:
                 raise self.refuse(
                     value, "the scalar's bits as a whole number (its type varies; encode it first)"
                 )
-            return _fp32_bits(self, value)
+            return _fp32_bits(self, float(value))
         return super().to_raw(value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
-from lanewise.errors import UsageError, shown
+from lanewise.errors import UsageError, nearest_names, shown
 from lanewise.words.bits import BitRange
 
 if TYPE_CHECKING:
@@ -179,7 +179,9 @@ class Coded(Unsigned):
             for code, name in self.codes.items():
                 if name.casefold() == value.casefold():
                     return code
-            raise self.refuse(value, f"one of {', '.join(self.codes.values())}")
+            near = nearest_names(value, self.codes.values())
+            hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+            raise self.refuse(value, f"one of {', '.join(self.codes.values())}{hint}")
         return super().to_raw(value)
 
     def meaning(self, raw: int) -> str | None:

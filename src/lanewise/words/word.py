@@ -92,7 +92,10 @@ class Word:
             low = (missing & -missing).bit_length() - 1
             raise WordDefinitionError(f"no field of {cls.__name__} covers bit {low}")
 
-    def __init__(self, **values: object) -> None:
+    def __init__(self, *unnamed: object, **values: object) -> None:
+        if unnamed:
+            names = ", ".join(f"{n}=" for n, f in self.fields.items() if not f.is_filler)
+            raise TypeError(f"{type(self).__name__} takes named fields: {names}")
         if self.is_partial:
             raise TypeError(f"{type(self).__name__} describes a part of a word only")
         object.__setattr__(self, "_bits", self._assign(self._default_bits, values))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lanewise.neuron.dtypes import BASE_TYPES, dtype_names
+from lanewise.neuron.dtypes import BASE_TYPES
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
@@ -26,7 +26,7 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.words import IMMEDIATE_SOURCES, Destination, Immediate, Source
+from lanewise.neuron.words import IMMEDIATE_SOURCES, Destination, DtypeCode, Immediate, Source
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ class CopyPredicatedScalar(Instruction, opcode=0xE8):
         allows_indirect=True,
         doc="integers, true when not 0",
     )
-    predicate_dtype = Coded(byte(32), codes=dtype_names(), doc="type of the predicate elements")
+    predicate_dtype = DtypeCode(byte(32), doc="type of the predicate elements")
     reversed_pred = Unsigned(byte(33), doc="0: write where false, 1: write where true")
     num_active_channels = Unsigned(byte(34), doc="number of lanes", default=1)
     reserved1 = Reserved(byte(35, 6))
-    in_dtype = Coded(byte(41), codes=dtype_names(), doc="type of the scalar")
-    out_dtype = Coded(byte(42), codes=dtype_names(), doc="type of the destination elements")
+    in_dtype = DtypeCode(byte(41), doc="type of the scalar")
+    out_dtype = DtypeCode(byte(42), doc="type of the destination elements")
     scalar_source = Coded(byte(43), codes=IMMEDIATE_SOURCES, doc="where the scalar is")
     scalar = Immediate(
         byte(44, 4), source="scalar_source", dtype="in_dtype", doc="scalar, pointer or register"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lanewise.neuron.dtypes import FLOAT_TYPES_AND_FP32R, dtype_names
+from lanewise.neuron.dtypes import FLOAT_TYPES_AND_FP32R
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
@@ -22,8 +22,8 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.words import Destination
-from lanewise.words import Coded, Reserved, Unsigned, byte
+from lanewise.neuron.words import Destination, DtypeCode
+from lanewise.words import Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
@@ -39,7 +39,7 @@ class DveReadAccumulator(Instruction, opcode=0x9B):
 
     reserved0 = Reserved(byte(12, 16))
     dst_element_count = Unsigned(byte(28, 4), doc="number of results, 1", default=1)
-    dtype = Coded(byte(32), codes=dtype_names(), doc="type of the result")
+    dtype = DtypeCode(byte(32), doc="type of the result")
     negated = Unsigned(byte(33), doc="1: the negated value is written")
     num_active_channels = Unsigned(byte(34), doc="number of lanes", default=1)
     reserved1 = Reserved(byte(35, 9))

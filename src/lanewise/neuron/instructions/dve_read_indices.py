@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lanewise.neuron.dtypes import CODE_TYPES, Dtype, dtype_names, element_size
+from lanewise.neuron.dtypes import CODE_TYPES, Dtype, element_size
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
@@ -21,7 +21,7 @@ from lanewise.neuron.legality import (
     writable,
     zero_bits,
 )
-from lanewise.neuron.words import Destination
+from lanewise.neuron.words import Destination, DtypeCode
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class DveReadIndices(Instruction, opcode=0xE9):
 
     reserved0 = Reserved(byte(12, 16))
     dst_element_count = Unsigned(byte(28, 4), doc="number of results, 8", default=8)
-    dtype = Coded(byte(32), codes=dtype_names(), doc="type of the results")
+    dtype = DtypeCode(byte(32), doc="type of the results")
     reserved1 = Reserved(byte(33))
     num_active_channels = Unsigned(byte(34), doc="number of lanes", default=1)
     reserved2 = Reserved(byte(35))

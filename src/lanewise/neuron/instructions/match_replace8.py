@@ -1,7 +1,9 @@
 """MATCH_REPLACE8: copy a row of elements with the matches of the loaded keys replaced.
 
-The scan is FIND_INDEX8's; it sees source elements, never a replacement. One immediate replaces
-every match. The positions found go to the lane's indices, misses as 0xffffffff.
+The scan is FIND_INDEX8's; it sees source elements, never a replacement. Keys that an earlier
+search has matched stay matched: load them again with MATCH_VALUE_LOAD between FIND_INDEX8 and
+MATCH_REPLACE8. One immediate replaces every match. The positions found go to the lane's indices,
+misses as 0xffffffff.
 Source: S4D4_MR, opcode 0x6f; firmware name MatchReplace, without the 8.
 """
 
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lanewise.neuron.dtypes import Dtype, dtype_names
+from lanewise.neuron.dtypes import Dtype
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
@@ -25,8 +27,8 @@ from lanewise.neuron.legality import (
     writable,
 )
 from lanewise.neuron.state import MISS
-from lanewise.neuron.words import Destination, Fp32Bits, Source
-from lanewise.words import Coded, Reserved, Unsigned, byte
+from lanewise.neuron.words import Destination, DtypeCode, Fp32Bits, Source
+from lanewise.words import Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
     from lanewise.neuron.lanes import Lanes
@@ -51,8 +53,8 @@ class MatchReplace8(Instruction, opcode=0x6F):
     summary = "copy elements, replacing the first match of each key"
 
     src = Source(byte(12, 20), 4, dtype="in_dtype", doc="the elements to search and copy")
-    in_dtype = Coded(byte(32), codes=dtype_names(), doc="type of the source elements")
-    out_dtype = Coded(byte(33), codes=dtype_names(), doc="type of the destination elements")
+    in_dtype = DtypeCode(byte(32), doc="type of the source elements")
+    out_dtype = DtypeCode(byte(33), doc="type of the destination elements")
     num_active_channels = Unsigned(byte(34), doc="number of lanes", default=1)
     reserved = Reserved(byte(35, 5))
     immediate = Fp32Bits(byte(40, 4), doc="FP32 bits of the replacement, any")

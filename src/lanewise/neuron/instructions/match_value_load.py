@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lanewise.neuron.dtypes import BASE_TYPES, dtype_names
+from lanewise.neuron.dtypes import BASE_TYPES
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
@@ -20,7 +20,7 @@ from lanewise.neuron.legality import (
     window,
     zero_bits,
 )
-from lanewise.neuron.words import IMMEDIATE_SOURCES, Fp32Bits, Source
+from lanewise.neuron.words import IMMEDIATE_SOURCES, DtypeCode, Fp32Bits, Source
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class MatchValueLoad(Instruction, opcode=0x6D):
     reserved0 = Reserved(byte(12, 4))
     src = Source(byte(16, 12), 2, dtype="dtype", doc="the eight keys, last slot first")
     imm1 = Fp32Bits(byte(28, 4), doc="FP32 bits of another user of the struct, 0 here")
-    dtype = Coded(byte(32), codes=dtype_names(), doc="type of the keys")
+    dtype = DtypeCode(byte(32), doc="type of the keys")
     reserved1 = Reserved(byte(33))
     num_active_channels = Unsigned(byte(34), doc="number of lanes", default=1)
     reserved2 = Reserved(byte(35, 9))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lanewise.neuron.dtypes import Dtype, dtype_names
+from lanewise.neuron.dtypes import Dtype
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
@@ -24,7 +24,7 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.words import IMMEDIATE_SOURCES, Destination, Immediate, Source
+from lanewise.neuron.words import IMMEDIATE_SOURCES, Destination, DtypeCode, Immediate, Source
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
@@ -41,10 +41,8 @@ class NonzeroWithCount(Instruction, opcode=0xF2):
     engines = ("pool",)
 
     num_active_channels = Unsigned(byte(12), doc="number of lanes", default=1)
-    in_dtype = Coded(byte(13), codes=dtype_names(), doc="type of the source elements")
-    out_dtype = Coded(
-        byte(14), codes=dtype_names(), doc="type of the positions, INT32", default=Dtype.INT32
-    )
+    in_dtype = DtypeCode(byte(13), doc="type of the source elements")
+    out_dtype = DtypeCode(byte(14), doc="type of the positions, INT32", default=Dtype.INT32)
     index_offset_source = Coded(byte(15), codes=IMMEDIATE_SOURCES, doc="where index_offset is")
     src = Source(byte(16, 16), 3, dtype="in_dtype", sbuf_only=True, doc="the elements to test")
     index_offset = Immediate(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lanewise.neuron.dtypes import BASE_TYPES, BASE_TYPES_AND_FP32R, dtype_names
+from lanewise.neuron.dtypes import BASE_TYPES, BASE_TYPES_AND_FP32R
 from lanewise.neuron.instruction import Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
@@ -27,7 +27,7 @@ from lanewise.neuron.legality import (
     writable,
 )
 from lanewise.neuron.roster import alu_codes
-from lanewise.neuron.words import SUBDIMENSIONS, Destination, Source
+from lanewise.neuron.words import SUBDIMENSIONS, Destination, DtypeCode, Source
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class PlainCopy(Instruction):
     src = Source(
         byte(12, 20), 4, dtype="in_dtype", allows_indirect=True, doc="the elements to copy"
     )
-    in_dtype = Coded(byte(32), codes=dtype_names(), doc="type of the source elements")
-    out_dtype = Coded(byte(33), codes=dtype_names(), doc="type of the destination elements")
+    in_dtype = DtypeCode(byte(32), doc="type of the source elements")
+    out_dtype = DtypeCode(byte(33), doc="type of the destination elements")
     num_active_channels = Unsigned(byte(34), doc="number of lanes", default=1)
     negated = Unsigned(byte(35), doc="0 here; other users of the struct negate")
     op = Coded(byte(36), codes=alu_codes(), doc="ALU operation, BYPASS here")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lanewise.neuron.dtypes import BASE_TYPES, dtype_names
+from lanewise.neuron.dtypes import BASE_TYPES
 from lanewise.neuron.instruction import Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
@@ -25,7 +25,7 @@ from lanewise.neuron.legality import (
     writable,
 )
 from lanewise.neuron.roster import alu_codes
-from lanewise.neuron.words import Destination, Source
+from lanewise.neuron.words import Destination, DtypeCode, Source
 from lanewise.words import Coded, Unsigned, bits, byte
 
 if TYPE_CHECKING:
@@ -36,13 +36,9 @@ if TYPE_CHECKING:
 class PredicatedCopy(Instruction):
     """The S3S3D3_TT word as the predicated copies use it."""
 
-    predicate_dtype = Coded(
-        bits(8 * 12 + 3, 8 * 12), codes=dtype_names(), doc="type of the predicate elements"
-    )
-    data_dtype = Coded(
-        bits(8 * 12 + 7, 8 * 12 + 4), codes=dtype_names(), doc="type of the data elements"
-    )
-    out_dtype = Coded(byte(13), codes=dtype_names(), doc="type of the destination elements")
+    predicate_dtype = DtypeCode(bits(8 * 12 + 3, 8 * 12), doc="type of the predicate elements")
+    data_dtype = DtypeCode(bits(8 * 12 + 7, 8 * 12 + 4), doc="type of the data elements")
+    out_dtype = DtypeCode(byte(13), doc="type of the destination elements")
     op = Coded(byte(14), codes=alu_codes(), doc="ALU operation, BYPASS here")
     num_active_channels = Unsigned(byte(15), doc="number of lanes", default=1)
     predicate = Source(byte(16, 16), 3, dtype="predicate_dtype", doc="integers, true when not 0")

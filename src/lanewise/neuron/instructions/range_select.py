@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lanewise.formats import FP32, decode
-from lanewise.neuron.dtypes import FLOAT_TYPES, FLOAT_TYPES_AND_FP32R, Dtype, dtype_names
+from lanewise.neuron.dtypes import FLOAT_TYPES, FLOAT_TYPES_AND_FP32R, Dtype
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
@@ -34,6 +34,7 @@ from lanewise.neuron.words import (
     ACCUMULATOR_COMMANDS,
     IMMEDIATE_SOURCES,
     Destination,
+    DtypeCode,
     Fp32Bits,
     Immediate,
     Source,
@@ -79,12 +80,8 @@ class RangeSelect(Instruction, opcode=0xBC):
     summary = "keep the elements in an index range, with a running maximum"
 
     num_active_channels = Unsigned(byte(12), doc="number of lanes", default=1)
-    in_dtype = Coded(
-        bits(8 * 13 + 3, 8 * 13), codes=dtype_names(), doc="type of the source elements"
-    )
-    out_dtype = Coded(
-        bits(8 * 13 + 7, 8 * 13 + 4), codes=dtype_names(), doc="type of the destination elements"
-    )
+    in_dtype = DtypeCode(bits(8 * 13 + 3, 8 * 13), doc="type of the source elements")
+    out_dtype = DtypeCode(bits(8 * 13 + 7, 8 * 13 + 4), doc="type of the destination elements")
     reduce_command = Coded(
         byte(14), codes=ACCUMULATOR_COMMANDS, doc="what happens to the accumulator"
     )

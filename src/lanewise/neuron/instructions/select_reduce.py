@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lanewise.neuron.dtypes import BASE_TYPES, BASE_TYPES_AND_FP32R, Dtype, dtype_names
+from lanewise.neuron.dtypes import BASE_TYPES, BASE_TYPES_AND_FP32R, Dtype
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
@@ -38,6 +38,7 @@ from lanewise.neuron.words import (
     IMMEDIATE_SOURCES,
     REVERSED_OPERANDS,
     Destination,
+    DtypeCode,
     Immediate,
     Source,
 )
@@ -61,15 +62,11 @@ class SelectReduce(Instruction, opcode=0xEA):
         byte(38), codes=REVERSED_OPERANDS, doc="1 negates the predicate, 0 does not"
     )
     imm0_source = Coded(byte(39), codes=IMMEDIATE_SOURCES, doc="where imm0 is")
-    predicate_dtype = Coded(
-        bits(8 * 40 + 3, 8 * 40), codes=dtype_names(), doc="type of the predicate elements"
-    )
-    data_dtype = Coded(
-        bits(8 * 40 + 7, 8 * 40 + 4), codes=dtype_names(), doc="type of the data elements"
-    )
-    out_dtype = Coded(byte(41), codes=dtype_names(), doc="type of the destination elements")
+    predicate_dtype = DtypeCode(bits(8 * 40 + 3, 8 * 40), doc="type of the predicate elements")
+    data_dtype = DtypeCode(bits(8 * 40 + 7, 8 * 40 + 4), doc="type of the data elements")
+    out_dtype = DtypeCode(byte(41), doc="type of the destination elements")
     num_active_channels = Unsigned(byte(42), doc="number of lanes", default=1)
-    imm0_dtype = Coded(byte(43), codes=dtype_names(), doc="type of imm0", default=Dtype.FP32)
+    imm0_dtype = DtypeCode(byte(43), doc="type of imm0", default=Dtype.FP32)
     accumulator_command = Coded(
         byte(44), codes=ACCUMULATOR_COMMANDS, doc="what happens to the accumulator"
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lanewise.neuron.dtypes import BASE_TYPES, Dtype, dtype_names
+from lanewise.neuron.dtypes import BASE_TYPES, Dtype
 from lanewise.neuron.instruction import Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
@@ -22,8 +22,8 @@ from lanewise.neuron.legality import (
     writable,
     zero_bits,
 )
-from lanewise.neuron.words import Destination, Fp32Bits, Source
-from lanewise.words import Coded, Reserved, Unsigned, byte
+from lanewise.neuron.words import Destination, DtypeCode, Fp32Bits, Source
+from lanewise.words import Reserved, Unsigned, byte
 
 RESULTS = 8
 MOST_ELEMENTS = 16384
@@ -33,8 +33,8 @@ class Top8Search(Instruction):
     """The S4D2_BN word as the top-8 search uses it."""
 
     src = Source(byte(12, 20), 4, dtype="in_dtype", doc="the elements to search")
-    in_dtype = Coded(byte(32), codes=dtype_names(), doc="type of the source elements")
-    out_dtype = Coded(byte(33), codes=dtype_names(), doc="type of the results")
+    in_dtype = DtypeCode(byte(32), doc="type of the source elements")
+    out_dtype = DtypeCode(byte(33), doc="type of the results")
     num_active_channels = Unsigned(byte(34), doc="number of lanes", default=1)
     reserved0 = Reserved(byte(35, 5))
     even_count = Fp32Bits(byte(40, 4), doc="FP32 bits, +0.0 here")

@@ -16,6 +16,11 @@ from lanewise.neuron.legality.fields import CHANNELS_FIELD, only_with_indirect_p
 from lanewise.neuron.words import Address, Indirect
 
 
+def _elements(count: int) -> str:
+    """A number of elements, for people."""
+    return f"{count} element" if count == 1 else f"{count} elements"
+
+
 def _finding(operand: str, trouble: Trouble, part: str | None = None) -> Finding:
     return Finding(
         f"{operand}.{part or trouble.part}", trouble.value, trouble.allowed, trouble.hint
@@ -196,9 +201,7 @@ def same_count(rule: str, left: str, right: str) -> Rule:
         if first is None or second is None or first == second:
             return None
         part = "num_elem" if check.is_indirect(right) else "num"
-        return Finding(
-            f"{right}.{part}", f"{second} elements", f"{first} elements, as many as {left}"
-        )
+        return Finding(f"{right}.{part}", _elements(second), f"{first} elements, as many as {left}")
 
     return Rule(
         rule,
@@ -217,7 +220,7 @@ def count_in(rule: str, operand: str, low: int, high: int | None = None) -> Rule
         count = check.count(operand)
         if count is None or low <= count <= most:
             return None
-        return Finding(f"{operand}.num", f"{count} elements", f"{shown} elements")
+        return Finding(f"{operand}.num", _elements(count), f"{shown} elements")
 
     return Rule(rule, f"{operand} has {shown} elements; waived for a shape in a register", test)
 
@@ -238,7 +241,7 @@ def key_count(operand: str) -> Rule:
                 count *= num
         if count is None or count == 8:
             return None
-        return Finding(f"{operand}.num", f"{count} elements", "8 elements, in any split")
+        return Finding(f"{operand}.num", _elements(count), "8 elements, in any split")
 
     return Rule(
         "key-count",
@@ -257,7 +260,7 @@ def element_count(operand: str, count: int, count_field: str = "dst_element_coun
         walked = check.count(operand)
         if walked is None or walked == count:
             return None
-        return Finding(f"{operand}.num", f"{walked} elements", f"{count} elements")
+        return Finding(f"{operand}.num", _elements(walked), _elements(count))
 
     return Rule("element-count", f"{count_field} and {operand} both say {count}", test)
 
@@ -271,7 +274,7 @@ def count_plus_one(source: str, destination: str) -> Rule:
             return None
         return Finding(
             f"{destination}.num",
-            f"{got} elements",
+            _elements(got),
             f"{have + 1} elements, one more than {source} for the count",
         )
 
