@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from tests.cli import programs, texts
 from tests.cli.conftest import Command
@@ -19,6 +20,16 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "asm: format": (["asm", "search.nasm", "--format", "elf"], "'elf'"),
     "asm: profile": (["asm", "search.nasm", "--check", "-p", "hard"], "'hardware'"),
     "asm: no folder": (["asm", "search.nasm", "-o", "no/x.bin"], "no folder"),
+    "asm: words": (["asm", "ok.bin"], "ok.bin: these are binary words; 'lanewise dis ok.bin'"),
+    "dis: text": (["dis", "search.nasm"], "this is assembly text; 'lanewise asm search.nasm'"),
+    "dis: text, not hex": (["dis", "search.nasm", "--input", "hex"], "this is assembly text"),
+    "dis: text of PTO": (["dis", "compare.pto"], "'lanewise asm compare.pto' makes words of it"),
+    "dump: text": (["dump", "commented.nasm"], "'lanewise asm commented.nasm' makes words of it"),
+    "run: text": (["run", "search.nasm"], "'lanewise asm search.nasm | lanewise run -' runs it"),
+    "check: text": (["check", "commented.nasm"], "'lanewise asm commented.nasm | lanewise run -'"),
+    "check: text of PTO": (["check", "compare.txt"], "PTO machine; name --machine pto"),
+    "run: array": (["run", "array.npy"], "arrays go in with 'run --load'"),
+    "run: array for PTO": (["run", "array.npy", "--machine", "pto"], "'run --load'"),
     "dis: missing": (["dis", "nowhere.bin"], "no such file"),
     "dis: missing after a good one": (["dis", "ok.bin", "nowhere.bin"], "no such file"),
     "dis: empty": (["dis", "empty.bin"], "empty; expected words or hex text"),
@@ -49,6 +60,11 @@ def folder(lanewise: Command) -> Path:
     texts.write(Path.cwd())
     Path("ok.bin").write_bytes(programs.CAST)
     Path("empty.bin").touch()
+    # A size that words could have, a comment first, and more than ASCII in it.
+    text = "\n// eight largest …\ncopy dst=int8 sbuf[p0, 0; 4], src=int8 sbuf[p0, 64; 4]\n".encode()
+    Path("commented.nasm").write_bytes(text + b"\n" * (-len(text) % 64))
+    Path("compare.txt").write_text(texts.COMPARE)
+    np.save("array.npy", np.ones((4, 16), np.float32))
     return Path.cwd()
 
 
@@ -60,6 +76,15 @@ def test_bad_input_gives_one_line_and_status_2(name: str, lanewise: Command) -> 
     outcome.assert_refused()
     assert mentioned in outcome.err
     assert len(outcome.err) < 1000
+
+
+def test_text_is_known_through_a_pipe_too(lanewise: Command) -> None:
+    text = texts.SEARCH.encode()
+    for verb in ("dis", "dump", "run", "check"):
+        outcome = lanewise(verb, stdin=text)
+        outcome.assert_refused()
+        assert "standard input: this is assembly text; 'lanewise asm" in outcome.err
+    lanewise("asm", stdin=programs.CAST).assert_refused()
 
 
 @pytest.mark.usefixtures("folder")

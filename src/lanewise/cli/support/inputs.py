@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 import sys
@@ -10,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import IO, Final
 
 from lanewise.errors import UsageError
+from lanewise.text.recognition import PROBE, assembly_machine, is_array
 
 STDIN: Final = "-"
 _CHUNK: Final = 1 << 18
@@ -32,13 +34,23 @@ def word_pieces(path: str, word_bytes: int) -> Iterator[bytes]:
         with _opened(path, name) as stream:
             status = os.fstat(stream.fileno()) if path != STDIN else None
             if status is not None and stat.S_ISREG(status.st_mode):
-                head = stream.peek(_SAMPLE)[:_SAMPLE] if hasattr(stream, "peek") else b""
-                _check_size(name, status.st_size, word_bytes, head)
-            yield from _pieces(stream, name, word_bytes)
+                head = stream.peek(PROBE)[:PROBE] if hasattr(stream, "peek") else b""
+                _check_kind(path, head, word_bytes)
+                _check_size(name, status.st_size, word_bytes, head[:_SAMPLE])
+            yield from _pieces(stream, path, word_bytes)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
         raise UsageError(f"{name}: {_reason(error)}") from error
+
+
+def refuse_assembly(path: str, head: bytes) -> None:
+    """UsageError where what should be words or hex begins like assembly text."""
+    if assembly_machine(head) is not None:
+        command = _command("asm", path)
+        raise UsageError(
+            f"{shown_name(path)}: this is assembly text; '{command}' makes words of it"
+        )
 
 
 def check_input(path: str, word_bytes: int) -> None:
@@ -88,9 +100,15 @@ def blocks(path: str) -> Iterator[bytes]:
 
 
 def read_text(path: str) -> str:
-    """The text in ``path``; bytes that are no UTF-8 become replacement characters."""
+    """The text in ``path``; bytes that are no UTF-8 become replacement characters.
+
+    UsageError when it cannot be read or holds words instead.
+    """
     content = bytearray()
     for block in blocks(path):
+        if not content and b"\0" in block[:PROBE] and not block.startswith(_WIDE_TEXT):
+            command = _command("dis", path)
+            raise UsageError(f"{shown_name(path)}: these are binary words; '{command}' prints them")
         content += block
         if len(content) > _LARGEST_PROGRAM:
             raise UsageError(f"{shown_name(path)}: more than {_LARGEST_PROGRAM >> 20} MiB of text")
@@ -115,18 +133,38 @@ def _opened(path: str, name: str) -> AbstractContextManager[IO[bytes]]:
     return open(path, "rb")
 
 
-def _pieces(stream: IO[bytes], name: str, word_bytes: int) -> Iterator[bytes]:
+def _pieces(stream: IO[bytes], path: str, word_bytes: int) -> Iterator[bytes]:
     total, rest = 0, b""
     # What is there now, so that words are answered as they come through a pipe.
     read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
     while block := read(_CHUNK):
+        if not total:
+            _check_kind(path, block, word_bytes)
         total += len(block)
         block = rest + block
         whole = len(block) - len(block) % word_bytes
         rest = block[whole:]
         if whole:
             yield block[:whole]
-    _check_size(name, total, word_bytes, rest)
+    _check_size(shown_name(path), total, word_bytes, rest)
+
+
+def _check_kind(path: str, head: bytes, word_bytes: int) -> None:
+    """UsageError for what begins like another kind of file than a program of words."""
+    name = shown_name(path)
+    if is_array(head):
+        raise UsageError(f"{name}: an array and no program; arrays go in with 'run --load'")
+    machine = assembly_machine(head) if word_bytes > 1 else None
+    if machine == "neuron":
+        raise UsageError(
+            f"{name}: this is assembly text; '{_command('asm', path)} | lanewise run -' runs it"
+        )
+    if machine == "pto":
+        raise UsageError(f"{name}: this is assembly text of the PTO machine; name --machine pto")
+
+
+def _command(verb: str, path: str) -> str:
+    return f"lanewise {verb}" if path == STDIN else f"lanewise {verb} {path}"
 
 
 def _check_size(name: str, size: int, word_bytes: int, sample: bytes) -> None:
@@ -147,6 +185,7 @@ def _check_size(name: str, size: int, word_bytes: int, sample: bytes) -> None:
 
 
 _SAMPLE: Final = 16
+_WIDE_TEXT: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _TEXT: Final = frozenset(b"\t\n\r" + bytes(range(0x20, 0x7F)))
 
 

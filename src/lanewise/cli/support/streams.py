@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from lanewise.cli.support.inputs import blocks, shown_name
+from lanewise.cli.support.inputs import blocks, refuse_assembly, shown_name
 from lanewise.errors import UsageError
 from lanewise.neuron.instruction import WORD_BYTES
 from lanewise.text.hexadecimal import looks_like_hex, parse_hex
@@ -61,6 +61,8 @@ def _pieces(path: str, kind: Kind, granule: int, groups_are_numbers: bool) -> It
     first = next(stream, b"")
     if not first:
         raise UsageError(f"{shown_name(path)}: empty; expected words or hex text")
+    if kind is not Kind.BINARY:
+        refuse_assembly(path, first)
     whole = chain([first], stream)
     if kind is Kind.HEX or (kind is Kind.AUTO and looks_like_hex(first)):
         text = _all_of(whole, path).decode("utf-8", errors="replace")
