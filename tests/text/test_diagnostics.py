@@ -235,3 +235,13 @@ def test_the_error_is_lanewises_and_travels_between_processes() -> None:
     assert isinstance(copy, AssemblyError)
     assert str(copy) == str(raised.value)
     assert copy.diagnostics == raised.value.diagnostics  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("count", "last"), [(20, ""), (21, "… and 1 more"), (79, "… and 59 more")])
+def test_a_long_list_of_errors_is_cut(count: int, last: str) -> None:
+    with pytest.raises(AssemblyError) as raised:
+        assemble("cats\n" * count)
+    assert len(raised.value.diagnostics) == count
+    rows = str(raised.value).splitlines()
+    assert sum(": error: " in row for row in rows) == min(count, 20)
+    assert rows[-1] == last if last else not rows[-1].startswith("…")

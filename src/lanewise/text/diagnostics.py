@@ -16,6 +16,7 @@ from lanewise.errors import LanewiseError, nearest_names
 
 _WIDEST_EXCERPT = 110
 _MOST_CHOICES = 16
+_MOST_SHOWN = 20
 
 
 class Span(NamedTuple):
@@ -125,12 +126,18 @@ def _blank(character: str) -> str:
 
 
 class AssemblyError(LanewiseError):
-    """A text that does not assemble: every trouble in it, in the order of their places."""
+    """A text that does not assemble: every trouble in it, in the order of their places.
+
+    The message shows the first of them in full and says how many more there are.
+    """
 
     def __init__(self, source: Source, diagnostics: Iterable[Diagnostic]) -> None:
         self.source = source
         self.diagnostics = tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.span))
-        super().__init__("\n".join(map(source.render, self.diagnostics)))
+        shown = [*map(source.render, self.diagnostics[:_MOST_SHOWN])]
+        if len(self.diagnostics) > _MOST_SHOWN:
+            shown.append(f"… and {len(self.diagnostics) - _MOST_SHOWN} more")
+        super().__init__("\n".join(shown))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuilt, (self.source.text, self.source.name, self.diagnostics)
