@@ -155,6 +155,10 @@ def test_python_m_lanewise_nki_tells_how(kernel_file: Path) -> None:
     missing = _run("-m", "lanewise.nki", "nowhere.py")
     assert missing.returncode == 2
     assert missing.stderr == "lanewise.nki: there is no file nowhere.py\n"
+    for wrong, said in ((["trn9", str(kernel_file)], "unknown target 'trn9'"), ([], "needs a ta")):
+        done = _run("-m", "lanewise.nki", "--target", *wrong)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert said in done.stderr
 
 
 def test_the_environment_names_the_target(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,10 +31,19 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--target"] and len(arguments) > 1:
         import os
 
+        from lanewise.errors import UsageError
         from lanewise.nki.targets import find_target
 
-        os.environ["NEURON_PLATFORM_TARGET_OVERRIDE"] = find_target(arguments[1]).name
+        try:
+            target = find_target(arguments[1])
+        except UsageError as error:
+            print(f"lanewise.nki: {error}", file=sys.stderr)
+            return 2
+        os.environ["NEURON_PLATFORM_TARGET_OVERRIDE"] = target.name
         arguments = arguments[2:]
+    if arguments == ["--target"]:
+        print("lanewise.nki: --target needs a target, such as trn2", file=sys.stderr)
+        return 2
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_USAGE, end="")
         return 0 if arguments else 2
