@@ -84,6 +84,8 @@ def test_only_the_first_are_kept() -> None:
         (f32(1), f32(1, 2), r"shapes \(1, 1\) and \(1, 2\) must be equal"),
         ((f32(1),), (f32(1), f32(2)), "1 results cannot be compared with 2"),
         ({"a": f32(1)}, {"b": f32(1)}, "key 'b' is not in both results"),
+        (f32(1), f32(1).astype(np.float64), "types float32 and float64 must be equal"),
+        ({"a": f32(1)}, {"a": f32(1).astype(bf16)}, "types float32 and bfloat16 of a must"),
     ],
 )
 def test_what_does_not_fit(actual: Any, expected: Any, message: str) -> None:

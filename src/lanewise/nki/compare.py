@@ -74,7 +74,8 @@ def compare(
     """Compare arrays, or tuples, lists and dicts of arrays, element by element.
 
     ``keys`` limits a comparison of dicts to some entries; ``first`` is how many differences are
-    kept. UsageError where the structures or shapes do not fit.
+    kept. UsageError where the structures, shapes or types do not fit; numbers and lists that are
+    no arrays have no type of their own.
     """
     counts = dict.fromkeys(CLASSES, 0)
     found: list[Difference] = []
@@ -144,6 +145,12 @@ def _differences(
     left, right = _array(actual), _array(expected)
     if left.shape != right.shape:
         raise UsageError(f"shapes {left.shape} and {right.shape} must be equal")
+    if left.dtype != right.dtype and is_array(actual) and is_array(expected):
+        where = f" of {key}" if key else ""
+        raise UsageError(
+            f"types {left.dtype} and {right.dtype}{where} must be equal to compare bits; "
+            "convert one of them, as with expected.astype(actual.dtype)"
+        )
     same = _same_bits(left, right)
     counts["equal bits"] += int(same.sum())
     for index in map(tuple, np.argwhere(~same)):
