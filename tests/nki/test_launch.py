@@ -389,3 +389,13 @@ def test_later_calls_decode_and_check_nothing(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("lanewise.neuron.core.decode", fail)
     same_bits(sim(SCORES), first)
+
+
+def test_a_step_that_there_is_not_is_an_index_error() -> None:
+    simulation = nki.simulate(copied)
+    with pytest.raises(IndexError, match=r"there is no step 0: there are no steps"):
+        simulation.dump(0)
+    simulation(DATA)
+    with pytest.raises(IndexError, match=r"there is no step 99: there are 2 steps, 0\.\.1"):
+        simulation.dump(99)
+    assert simulation.dump(-1) == simulation.dump(1)

@@ -147,10 +147,19 @@ class Simulation:
         return next((run.replay_problem for run in self.runs if run.replay_problem), None)
 
     def dump(self, step: int) -> str:
-        """A step in full, for reading: operands, line, estimate, its words with their fields."""
+        """A step in full, for reading: operands, line, estimate, its words with their fields.
+
+        IndexError for a step that there is not; negative ones count from the end.
+        """
         from lanewise.nki.dump import dump_step
 
-        return dump_step(self.steps[step], self.target.generation)
+        steps = self.steps
+        if not -len(steps) <= step < len(steps):
+            there = {0: "are no steps", 1: "is 1 step, 0"}.get(
+                len(steps), f"are {len(steps)} steps, 0..{len(steps) - 1}"
+            )
+            raise IndexError(f"there is no step {step}: there {there}")
+        return dump_step(steps[step], self.target.generation)
 
     def final_state(self, program: int = 0) -> CoreState:
         """The machine's state when a program had ended."""
