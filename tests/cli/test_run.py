@@ -190,6 +190,7 @@ def test_slow_kernels_are_said_in_one_line(
     lanewise: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LANEWISE_ENGINE", raising=False)
+    monkeypatch.delenv("LANEWISE_ENGINE", raising=False)
     monkeypatch.setattr(lanewise_kernels, "native_problem", lambda: "it is Sunday")
     outcome = lanewise("run", "cast.bin")
     assert outcome.status == 0
