@@ -74,6 +74,25 @@ def test_a_number_that_is_rounded_first_is_said_to_be(
     assert ("was rounded into it first" in outcome.out) is not exact
 
 
+@pytest.mark.parametrize(
+    ("text", "source", "said"),
+    [
+        ("300", "INT8", "saturated to its range first"),
+        ("-300", "INT8", "saturated to its range first"),
+        ("-5", "UINT8", "saturated to its range first"),
+        ("-0.25", "UINT8", "rounded into it first"),
+        ("127.25", "INT8", "rounded into it first"),
+        ("1.25", "INT8", "rounded into it first"),
+        ("1e39", "FP32", "rounded into it first"),
+    ],
+)
+def test_a_number_beyond_the_source_is_said_to_saturate(
+    text: str, source: str, said: str, lanewise: Command
+) -> None:
+    outcome = lanewise("cast", text, "--from", source, "--to", "FP32")
+    assert f"{text} is no {source} value and was {said}\n" in outcome.out
+
+
 def test_the_error_counts_in_units_of_the_target(lanewise: Command) -> None:
     (value,) = _results(lanewise, "1.0009765625", "--from", "FP32", "--to", "BF16,INT32")
     errors = [result["error_in_ulps"] for result in value["results"]]

@@ -181,3 +181,10 @@ def test_the_number_of_opcodes_agrees() -> None:
             sum(name in entry.generations for entry in roster().values()) for name in (old, new)
         ]
         assert sizes[0] + kinds["added"] - kinds["removed"] == sizes[1]
+
+
+@ids
+def test_defaults_of_arrays_are_shown_as_elements(entry: InstructionEntry) -> None:
+    text = markdown_text()
+    assert "281479271743489" not in html_page(entry) + text
+    assert "1,1,1,1" in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
 import typer
@@ -98,6 +98,21 @@ class _Given:
         if self.meant.is_nan:
             return value.is_nan
         return (value.category, value.value) == (self.meant.category, self.meant.value)
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether what was given lies beyond the source format, which holds its end instead."""
+        meant, held = self.meant, self.value.value
+        if meant is None or meant.is_nan or held is None:
+            return False
+        if meant.value is None:
+            return True
+        further = replace(meant, value=meant.value * (1 << 200))
+        if encode(self.format, further, _policy(self.format)) != self.code:
+            return False
+        # A number that is nearest to the end of the range is not beyond it.
+        step = decode(self.format, self.code ^ 1).value
+        return step is None or 2 * abs(meant.value - held) > abs(step - held)
 
 
 @app.command(
@@ -224,10 +239,13 @@ def _read(text: str, format: Format, *, as_value: bool) -> _Given:
             )
         return _Given(text, format, code, None)
     meant = parse_value(text)
-    # A number that was typed is read like any literal: to nearest, too large is infinite.
+    return _Given(text, format, encode(format, meant, _policy(format)), meant)
+
+
+def _policy(format: Format) -> ConversionPolicy:
+    """A number that was typed is read like any literal: to nearest, too large is infinite."""
     overflow = "saturate" if format.infinity is None else "infinity"
-    policy = ConversionPolicy(float_to_int="nearest", float_overflow=overflow)
-    return _Given(text, format, encode(format, meant, policy), meant)
+    return ConversionPolicy(float_to_int="nearest", float_overflow=overflow)
 
 
 def _conversions(
@@ -256,7 +274,8 @@ def _show(out: Output, given: _Given, source: NumberType, conversions: list[_Con
         "bold",
     )
     if not given.is_exact and given.meant is not None:
-        out.line(f"  {given.text} is no {given.format.name} value and was rounded into it first")
+        became = "saturated to its range first" if given.is_saturated else "rounded into it first"
+        out.line(f"  {given.text} is no {given.format.name} value and was {became}")
     header = ("to", "profile", "FP32 hub", "bits", "fields", "value", "what happened", "ulp error")
     rows = []
     for conversion in conversions:

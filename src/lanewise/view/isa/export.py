@@ -13,6 +13,7 @@ import msgspec
 from lanewise.neuron.instructions import BY_OPCODE
 from lanewise.view.isa.bit_table import svg_table, text_table
 from lanewise.view.isa.database import Database, FieldEntry, InstructionEntry, database
+from lanewise.words import Array, Part, Word
 
 Rows = list[tuple[str, ...]]
 
@@ -166,7 +167,8 @@ def sections(entry: InstructionEntry) -> list[tuple[str, Rows]]:
         place = f"{s.first_byte}..{s.first_byte + 3}"
         operands.append((s.name, "scalar", place, "-", _listed(s.dtypes), s.doc))
     fields: Rows = [("bits", "field", "kind", "default", "meaning")]
-    fields += [(_bits(f), f.path, f.kind, str(f.default), f.doc) for f in entry.fields]
+    kind = BY_OPCODE[entry.opcode]
+    fields += [(_bits(f), f.path, f.kind, _default(kind, f), f.doc) for f in entry.fields]
     rules: Rows = [("no.", "rule", "generations", "demands")]
     for position, rule in enumerate(entry.rules, start=1):
         where = "all" if rule.generations == entry.generations else ", ".join(rule.generations)
@@ -177,6 +179,19 @@ def sections(entry: InstructionEntry) -> list[tuple[str, Rows]]:
         ("Fields", fields),
         ("Rules, in order", rules),
     ]
+
+
+def _default(kind: type[Word], entry: FieldEntry) -> str:
+    """A field's default for people: an array's as its elements."""
+    *parts, name = entry.path.split(".")
+    for part in parts:
+        holder = kind.fields[part]
+        assert isinstance(holder, Part)
+        kind = holder.word_type
+    field = kind.fields[name]
+    if isinstance(field, Array):
+        return ",".join(map(str, field.from_raw(entry.default)))
+    return str(entry.default)
 
 
 def _listed(names: Sequence[str]) -> str:
