@@ -64,6 +64,8 @@ def sweep(
     output: OutputOption = None,
 ) -> None:
     if context.invoked_subcommand is not None:
+        if one_in != _ONE_IN or jobs is not None or as_json or output is not None:
+            raise UsageError(f"options go after '{context.invoked_subcommand}', which they are for")
         return
     from lanewise.check.sweep import by_pair, full_sweep, sweep_all
     from lanewise.kernels import available_engines
