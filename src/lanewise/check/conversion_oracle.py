@@ -186,21 +186,17 @@ def _step_up(below: int, above: int, is_even: bool) -> int:
     return _fp32_code(middle) + (not is_even)
 
 
-@lru_cache(maxsize=64)
 def _staircase(target: Dtype, profile: Profile) -> _Staircase:
     """The stairs of a target of up to 16 bits."""
-    make = _integer_stairs if target in _INTEGERS else _float_stairs
-    stairs = make(target, profile)
-    starts, values = zip(*stairs, strict=True)
-    return _Staircase(
-        np.array(starts, dtype=np.int64), np.array(values, dtype=_CARRIERS[target.size])
-    )
+    if target in _INTEGERS:
+        return _integer_stairs(target, profile.float_to_int)
+    return _float_stairs(target, _float_of(target, profile), profile.float_overflow)
 
 
-def _float_stairs(target: Dtype, profile: Profile) -> list[tuple[int, int]]:
-    form = _float_of(target, profile)
+@lru_cache(maxsize=64)
+def _float_stairs(target: Dtype, form: _Float, float_overflow: str) -> _Staircase:
     too_large = form.top
-    if profile.float_overflow == "infinity":
+    if float_overflow == "infinity":
         too_large = form.nan if form.infinity is None else form.infinity
     values = [form.units(code) for code in range(form.top + 2)]
     half = [(0, 0)]
@@ -210,12 +206,13 @@ def _float_stairs(target: Dtype, profile: Profile) -> list[tuple[int, int]]:
     half.append((_INFINITY, too_large if form.infinity is None else form.infinity))
     half.append((_INFINITY + 1, form.nan))
     sign = 1 << (8 * target.size - 1)
-    return half + [(start | _SIGN, value | sign) for start, value in half]
+    return _built(target, half + [(start | _SIGN, value | sign) for start, value in half])
 
 
-def _integer_stairs(target: Dtype, profile: Profile) -> list[tuple[int, int]]:
+@lru_cache(maxsize=64)
+def _integer_stairs(target: Dtype, float_to_int: str) -> _Staircase:
     low, high = _INTEGERS[target]
-    nearest = profile.float_to_int == "nearest"
+    nearest = float_to_int == "nearest"
     stairs = []
     for sign, most in ((0, high), (_SIGN, -low)):
         stairs.append((sign, 0))
@@ -225,7 +222,14 @@ def _integer_stairs(target: Dtype, profile: Profile) -> list[tuple[int, int]]:
             value = number if sign == 0 else -number
             stairs.append((start | sign, value % (1 << (8 * target.size))))
         stairs.append((sign | (_INFINITY + 1), 0))
-    return stairs
+    return _built(target, stairs)
+
+
+def _built(target: Dtype, stairs: list[tuple[int, int]]) -> _Staircase:
+    starts, values = zip(*stairs, strict=True)
+    return _Staircase(
+        np.array(starts, dtype=np.int64), np.array(values, dtype=_CARRIERS[target.size])
+    )
 
 
 def _hub(codes: Codes, source: Dtype, profile: Profile) -> npt.NDArray[np.uint32]:
@@ -236,21 +240,25 @@ def _hub(codes: Codes, source: Dtype, profile: Profile) -> npt.NDArray[np.uint32
     if source.size == 4:
         numbers = codes.view(np.int32) if source == Dtype.INT32 else codes
         return _hub_of_numbers(numbers.astype(np.int64))
-    return _hub_table(source, profile)[codes]
-
-
-@lru_cache(maxsize=32)
-def _hub_table(source: Dtype, profile: Profile) -> npt.NDArray[np.uint32]:
-    """The FP32 codes of all codes of a source of up to 16 bits."""
-    count = 1 << (8 * source.size)
     if source in _INTEGERS:
-        low = _INTEGERS[source][0]
-        numbers = [code - count if low and code >= count // 2 else code for code in range(count)]
-        table = [_fp32_code(abs(n) << 149) | (_SIGN if n < 0 else 0) for n in numbers]
-        return np.array(table, dtype=np.uint32)
-    form = _float_of(source, profile)
+        return _hub_of_all_integers(source)[codes]
+    return _hub_of_all_floats(source.size, _float_of(source, profile))[codes]
+
+
+@lru_cache(maxsize=8)
+def _hub_of_all_integers(source: Dtype) -> npt.NDArray[np.uint32]:
+    """The FP32 codes of all codes of an integer source of up to 16 bits."""
+    count, low = 1 << (8 * source.size), _INTEGERS[source][0]
+    numbers = [code - count if low and code >= count // 2 else code for code in range(count)]
+    table = [_fp32_code(abs(number) << 149) | (_SIGN if number < 0 else 0) for number in numbers]
+    return np.array(table, dtype=np.uint32)
+
+
+@lru_cache(maxsize=8)
+def _hub_of_all_floats(size: int, form: _Float) -> npt.NDArray[np.uint32]:
+    """The same of a float source of ``size`` bytes."""
     table = []
-    for code in range(count // 2):
+    for code in range(1 << (8 * size - 1)):
         if code <= form.top:
             table.append(_fp32_code(form.units(code)))
         else:

@@ -325,7 +325,7 @@ def _show_pairs(out: Output, pairs: dict[Any, Any]) -> None:
         row += [f"{tally.codes:,}", str(tally.differences)]
     header = ["from", "to"]
     for name in profiles:
-        header += [name, "differ"]
+        header += [f"conversions, {name}", "differ"]
     body = [[*names, *cells] for names, cells in rows.items()]
     out.table(body, header, right=range(2, len(header)))
 
