@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pty
@@ -83,6 +84,10 @@ def test_an_interrupt_ends_it_quietly() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # A shell that starts the tests in the background has them, and so us, ignore interrupts.
+        preexec_fn=functools.partial(  # noqa: PLW1509 (one thread)
+            signal.signal, signal.SIGINT, signal.SIG_DFL
+        ),
     ) as process:
         assert process.stdin is not None
         # Words are answered as they come; once some have been, it waits for more.

@@ -181,8 +181,9 @@ needs_native = pytest.mark.skipif("native" not in available_engines(), reason="n
 def test_a_long_program_runs_in_one_call_and_prepared_again_and_again() -> None:
     maker = Maker("long", "cayman", options(Profile.ISA), wide=False)
     words = [maker.step(op).word for op in (0x46, 0x72, 0xE8, 0x6C, 0x6D, 0x6E) for _ in range(4)]
-    program = [word for word in words * 200 if NeuronCore("cayman").plan(word) is not None]
-    cores = [NeuronCore("cayman") for _ in range(3)]
+    planner = NeuronCore("cayman", engine="native")
+    program = [word for word in words if planner.plan(word) is not None] * 200
+    cores = [NeuronCore("cayman", engine="native") for _ in range(3)]
     for core in cores:
         core.sbuf.data[:, :2048] = np.random.default_rng(1).integers(0, 256, 2048, np.uint8)
     ready = cores[1].prepare(program)
