@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -153,6 +154,10 @@ def test_an_interrupt_of_processes_leaves_a_state(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=os.environ | {"LANEWISE_ENGINE": "reference"},
+        # A shell that starts the tests in the background has them, and so us, ignore interrupts.
+        preexec_fn=functools.partial(  # noqa: PLW1509 (one thread)
+            signal.signal, signal.SIGINT, signal.SIG_DFL
+        ),
     ) as process:
         end = time.monotonic() + 60
         while not path.exists() and time.monotonic() < end:
