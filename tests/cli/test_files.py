@@ -31,6 +31,7 @@ VERBS: dict[str, list[str]] = {
     "cast": ["cast", "1", "--from", "FP32", "--to", "FP16"],
     "fuzz": ["fuzz", "-n", "20", "-g", "cayman"],
     "fuzz pto": ["fuzz", "-n", "20", "--machine", "pto"],
+    "sweep": ["sweep", "cast", "--from", "INT8", "--to", "FP16"],
 }
 
 

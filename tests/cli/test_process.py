@@ -193,7 +193,7 @@ def test_help_does_not_need_docstrings() -> None:
         "for verb in sys.argv[1:]:\n"
         "    main([*verb.split(), '--help'])"
     )
-    verbs = [*VERBS, "", "cases check"]
+    verbs = [*VERBS, "", "cases check", "sweep cast"]
     shown = [
         subprocess.run(
             [sys.executable, *options, "-c", script, *verbs],

@@ -35,6 +35,7 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         "cast": "convert values between types and show every step",
         "fuzz": "look for trouble with random and damaged words",
         "bench": "measure speed against peers and budgets",
+        "sweep": "convert every code of the types and compare with an oracle",
     }
 )
 
