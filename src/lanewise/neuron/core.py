@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from lanewise.errors import UsageError
+from lanewise.errors import UsageError, whole_number
 from lanewise.kernels import engine_name, select_engine
 from lanewise.model import (
     IllegalInstruction,
@@ -108,6 +108,9 @@ class NeuronCore:
 
     @state.setter
     def state(self, state: CoreState) -> None:
+        found = getattr(state, "memories", {}).values()
+        if {memory.generation for memory in found} != {self.generation}:
+            raise UsageError(f"the state of a core of {self.generation} is needed")
         self._state = state
         # Plans point into the memories they were made for.
         self._plans.clear()
@@ -326,6 +329,7 @@ def _threads(threads: int | None) -> int:
         if not text.isdecimal() or int(text) < 1:
             raise UsageError(f"{_THREADS} must be a number of threads, at least 1, not {text!r}")
         return int(text)
+    threads = whole_number("threads", threads)
     if threads < 1:
         raise UsageError(f"threads must be at least 1, not {threads}")
     return threads

@@ -131,7 +131,8 @@ class Call:
         key = (
             lower,
             tuple(value.key if isinstance(value, NkiTensor) else value for value in tiles.values()),
-            tuple(parameters.values()),
+            # With their types: 5 equals an enum's member and is refused all the same.
+            tuple((type(value), value) for value in parameters.values()),
         )
         cache = self.run.machine.lowered
         try:

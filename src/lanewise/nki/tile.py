@@ -112,6 +112,19 @@ class NkiTensor:
         """Whether the tensor is in SBUF or PSUM."""
         return isinstance(self.storage, OnChip)
 
+    def may_share_bytes(self, other: NkiTensor) -> bool:
+        """Whether the two storages have bytes in common, however they came to lie there."""
+        mine, its = self.storage, other.storage
+        if not (isinstance(mine, OnChip) and isinstance(its, OnChip)):
+            return mine is its
+        return (
+            mine.buffer == its.buffer
+            and mine.partition < its.partition + its.partitions
+            and its.partition < mine.partition + mine.partitions
+            and mine.offset < its.offset + its.row_bytes
+            and its.offset < mine.offset + mine.row_bytes
+        )
+
     @property
     def key(self) -> Key:
         """All that decides how a step with this operand is lowered."""

@@ -58,7 +58,7 @@ def lower(call: Call, tiles: Tiles, on: Any) -> Lowered:
     checker.run(_engine_problem(call, tiles, on))
     dst, src = tiles["dst"], tiles["src"]
     cut = pieces([walked(src), walked(dst)], _DIMENSIONS)
-    if cut is None or (len(cut) > 1 and src.storage is dst.storage):
+    if cut is None or (len(cut) > 1 and src.may_share_bytes(dst)):
         refuse_dimensions(call, {"src": src, "dst": dst}, _DIMENSIONS)
     assert cut is not None
     same = src.dtype == dst.dtype or src.dtype.code == dst.dtype.output

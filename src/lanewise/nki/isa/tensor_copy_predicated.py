@@ -103,7 +103,7 @@ def lower_tile(call: Call, tiles: Tiles) -> Lowered:
     Checker(call, _TILE, tiles).run()
     dst, src, predicate = tiles["dst"], tiles["src"], tiles["predicate"]
     cut = pieces([walked(predicate), walked(src), walked(dst)], _DIMENSIONS)
-    shared = src.storage is dst.storage or predicate.storage is dst.storage
+    shared = src.may_share_bytes(dst) or predicate.may_share_bytes(dst)
     if cut is None or (len(cut) > 1 and shared):
         refuse_dimensions(call, {"src": src, "predicate": predicate, "dst": dst}, _DIMENSIONS)
     assert cut is not None
@@ -148,7 +148,9 @@ def _scalar_words(
 ) -> Lowered:
     dst, predicate = tiles["dst"], tiles["predicate"]
     cut = pieces([walked(predicate), walked(dst)], _DIMENSIONS)
-    if cut is None or (len(cut) > 1 and predicate.storage is dst.storage):
+    # Several words are one copy only if none writes what a later one reads, a column included.
+    read = [tiles[name] for name in reads]
+    if cut is None or (len(cut) > 1 and any(tile.may_share_bytes(dst) for tile in read)):
         refuse_dimensions(call, {"predicate": predicate, "dst": dst}, _DIMENSIONS)
     assert cut is not None
     # The word's own default keeps where true; 1 writes there.
