@@ -50,12 +50,7 @@ def elements_read(instruction: Instruction) -> int:
     """Elements of the instruction's first source, over all its lanes."""
     sources = (name for name, field in instruction.operands().items() if not field.is_destination)
     pattern = getattr(instruction, next(sources))
-    return int(prod(pattern.num)) * _lanes(instruction)
-
-
-def _lanes(instruction: Instruction) -> int:
-    lanes: int = instruction.num_active_channels  # type: ignore[attr-defined]
-    return lanes
+    return int(prod(pattern.num)) * instruction.channels
 
 
 def operand_lines(instruction: Instruction, core: NeuronCore) -> list[str]:
@@ -108,7 +103,7 @@ class Report:
     def program(self, program: Sequence[Instruction], core: NeuronCore, layout: Layout) -> None:
         """The instruction stream of one step."""
         self.line()
-        self.line(f"One step: {len(program)} words for {_lanes(program[0])} partitions", "bold")
+        self.line(f"One step: {len(program)} words for {program[0].channels} partitions", "bold")
         self.line(
             f"{layout.end:,} of the {core.sbuf.bytes_per_partition:,} bytes of a partition are "
             "used; offsets are the same in each"
