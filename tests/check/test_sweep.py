@@ -52,12 +52,28 @@ def test_the_oracle_agrees_with_the_scalar_codec(source: Dtype, name: str) -> No
         assert got.tolist() == wanted, target
 
 
-@pytest.mark.parametrize("target", sweep.TARGETS, ids=str)
-def test_a_range_is_the_same_as_its_codes(target: Dtype) -> None:
-    oracle = oracle_of(Dtype.FP32, target, Profile.ISA)
-    for start, stop in ((0, 1), (0x477F_E000, 0x4780_2001), (0xFFFF_FF00, 1 << 32)):
-        codes = np.arange(start, stop, dtype=np.int64).astype(np.uint32)
-        assert np.array_equal(oracle.expected_range(start, stop), oracle.expected(codes))
+# Places at which a range is worked out in another way, or wraps around in one type.
+_CUTS = (
+    (0, 1 << 24, 0x3F00_0000, 0x4B00_0000, 0x4F00_0000)
+    + (0x7F80_0000, 0x8000_0000, 0xFF00_0000, 0xFF80_0000, 1 << 32)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("source", [Dtype.FP32, Dtype.INT32, Dtype.UINT32], ids=str)
+def test_a_range_is_the_same_as_its_codes(source: Dtype, name: str) -> None:
+    rng = np.random.default_rng(source)
+    spans = [(cut + low, cut + high) for cut in _CUTS for low, high in ((-700, 900), (-1, 0))]
+    spans += [(int(at), int(at) + 500) for at in rng.integers(0, (1 << 32) - 500, 12)]
+    for target in sweep.TARGETS:
+        oracle = oracle_of(source, target, PROFILES[name])
+        for start, stop in ((max(low, 0), min(high, 1 << 32)) for low, high in spans):
+            if start == stop:
+                continue
+            codes = np.arange(start, stop, dtype=np.int64).astype(np.uint32)
+            got, expected = oracle.expected_range(start, stop), oracle.expected(codes)
+            assert got.dtype == expected.dtype
+            assert np.array_equal(got, expected), (target, hex(start), hex(stop))
 
 
 def test_boundaries_have_two_neighbours_on_each_side() -> None:

@@ -55,6 +55,16 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "full_sweep", some)
 
 
+def test_all_types_are_every_type_once(lanewise: Command) -> None:
+    part = ("--stop", "0x40", "--jobs", "1", "--json")
+    outcome = lanewise("sweep", "cast", "--from", "ALL,FP16", "--to", "all", "--to", "BF16", *part)
+    assert (outcome.status, outcome.err) == (0, "")
+    documents = [json.loads(line) for line in outcome.out.splitlines()]
+    pairs = [(document["from"], document["to"]) for document in documents]
+    assert pairs == [(str(a), str(b)) for a in sweep.SOURCES for b in sweep.TARGETS]
+    assert {document["codes"] for document in documents} == {0x40}
+
+
 def test_kernels_that_agree_exit_with_0(lanewise: Command) -> None:
     outcome = lanewise("sweep", "cast", "--from", "fp16", "--to", "bf16,INT8,fp16", "--jobs", "2")
     assert (outcome.status, outcome.err) == (0, "")

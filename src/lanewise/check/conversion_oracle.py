@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -29,6 +30,9 @@ _INFINITY: Final = 0x7F80_0000
 _NAN: Final = 0x7FC0_0000
 _SIGN: Final = 0x8000_0000
 _STRIDED: Final = 64
+
+#: FP32 has all integers below this.
+_EXACT: Final = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,10 @@ class Oracle:
         """The codes of the target for ``codes`` of the source."""
         if self.source == self.target:
             return codes.astype(self._carrier)
-        hub = _hub(codes, self.source, self._profile)
+        return self._of_hub(_hub(codes, self.source, self._profile))
+
+    def _of_hub(self, hub: Codes) -> Codes:
+        """The codes of the target for FP32 codes in which every NaN is the one NaN."""
         if self._steps is not None:
             return self._steps.look_up(hub)
         if self.target == Dtype.FP32:
@@ -114,11 +121,61 @@ class Oracle:
 
     def expected_range(self, start: int, stop: int) -> Codes:
         """The same for every code of the source from ``start`` to before ``stop``."""
+        if self.source.size < 4 or self.source == self.target:
+            return self._one_by_one(start, stop)
         if self._steps is not None and self.source == Dtype.FP32:
             # The hub changes NaNs only, and all of them are one stair.
             return self._steps.stretch(start, stop)
+        cuts = (_INFINITY, _SIGN, _SIGN + _INFINITY)
+        stretch = self._float_stretch
+        if self.source in _INTEGERS:
+            cuts = (_EXACT, _SIGN, (1 << 32) - _EXACT + 1)
+            stretch = self._integer_stretch
+        edges = [start, *(cut for cut in cuts if start < cut < stop), stop]
+        return np.concatenate([stretch(*span) for span in pairwise(edges)])
+
+    def _one_by_one(self, start: int, stop: int) -> Codes:
         carrier = _CARRIERS[self.source.size]
         return self.expected(np.arange(start, stop, dtype=np.int64).astype(carrier))
+
+    def _float_stretch(self, start: int, stop: int) -> Codes:
+        """Of FP32 codes with one sign, finite or not, for a wide target."""
+        sign, low = start & _SIGN, start & 0x7FFF_FFFF
+        if self.target == Dtype.FP32R and low < _INFINITY:
+            step = 1 << (23 - self._profile.fp32r_mantissa_bits)
+            high = low + stop - start
+            numbers = np.arange(low // step, high // step + 2, dtype=np.int64)
+            # Half a step before a number begins what rounds to it; the tie does if it is even.
+            starts = numbers * step - step // 2 + numbers % 2
+            # What rounds to infinity is a finite number all the same.
+            finite = np.minimum(numbers * step, _INFINITY - 1)
+            values = self._of_hub((finite | sign).astype(np.uint32))
+            return np.repeat(values, np.diff(np.append(starts, high).clip(low, high)))
+        if self.target in _INTEGERS and low != _INFINITY:
+            # Between two codes of one sign that give the same, every code does.
+            first, last = self.expected(np.array([start, stop - 1], dtype=np.uint32))
+            if first == last:
+                return np.full(stop - start, first)
+        return self._one_by_one(start, stop)
+
+    def _integer_stretch(self, start: int, stop: int) -> Codes:
+        """Of integers with one sign: large ones by the FP32 codes that they round to."""
+        low, high = start, stop
+        negative = self.source == Dtype.INT32 and start >= _SIGN
+        if negative:
+            low, high = (1 << 32) - stop + 1, (1 << 32) - start + 1
+        if low < _EXACT:
+            return self._one_by_one(start, stop)
+        first, last = _hub_of_numbers(np.array([low, high - 1], dtype=np.int64)).tolist()
+        codes = np.arange(first, last + 1, dtype=np.int64)
+        at = _exact(np.append(first - 1, codes)).astype(np.int64)
+        # From the middle between two codes on an integer rounds up; the tie does to an even code.
+        starts = at[:-1] + np.diff(at) // 2 + codes % 2
+        starts[0] = low
+        lengths = np.diff(np.append(starts, high))
+        if negative:
+            codes, lengths = codes[::-1] | _SIGN, lengths[::-1]
+        return np.repeat(self._of_hub(codes.astype(np.uint32)), lengths)
 
     def boundaries(self) -> Codes:
         """Codes of a 32-bit source at which the result changes, with two neighbours a side.
