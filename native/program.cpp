@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <thread>
 
 namespace lanewise {
@@ -19,11 +20,18 @@ void share_rows(Step& step, std::size_t threads) {
             failures[index] = std::current_exception();
         }
     };
-    std::vector<std::thread> others;
-    others.reserve(threads - 1);
-    for (std::size_t index = 1; index < threads; ++index) others.emplace_back(part, index);
-    part(0);
-    for (std::thread& other : others) other.join();
+    {
+        std::vector<std::jthread> others;
+        others.reserve(threads - 1);
+        for (std::size_t index = 1; index < threads; ++index) {
+            try {
+                others.emplace_back(part, index);
+            } catch (const std::system_error&) {
+                part(index);  // where the system has no more threads to give
+            }
+        }
+        part(0);
+    }
     for (const std::exception_ptr& failure : failures)
         if (failure) std::rethrow_exception(failure);
 }

@@ -54,8 +54,8 @@ def test_the_oracle_agrees_with_the_scalar_codec(source: Dtype, name: str) -> No
 
 # Places at which a range is worked out in another way, or wraps around in one type.
 _CUTS = (
-    (0, 1 << 24, 0x3F00_0000, 0x4B00_0000, 0x4F00_0000)
-    + (0x7F80_0000, 0x8000_0000, 0xFF00_0000, 0xFF80_0000, 1 << 32)
+    0, 1 << 24, 0x3F00_0000, 0x4B00_0000, 0x4F00_0000,
+    0x7F80_0000, 0x8000_0000, 0xFF00_0000, 0xFF80_0000, 1 << 32,
 )  # fmt: skip
 
 

@@ -23,7 +23,17 @@ CAST = encode(
         num_active_channels=4,
     )
 )
-#: The same with three rules broken.
+#: Casts 4096 FP32 at 0x1000 of all partitions to BFLOAT16 at 0x8000: worth a second thread.
+LARGE = encode(
+    _CAST(
+        src=walk(_at(0, 0x1000), (1, 4096)),
+        dst=walk(_at(0, 0x8000), (1, 4096)),
+        in_dtype="FP32",
+        out_dtype="BFLOAT16",
+        num_active_channels=128,
+    )
+)
+#: CAST with three rules broken.
 ILLEGAL = encode(_CAST.from_bytes(CAST).replace(op=3, num_active_channels=200, mask_enable=1))
 #: No word of any generation.
 MALFORMED = bytes(64)

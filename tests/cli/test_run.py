@@ -13,7 +13,9 @@ from tests.cli.conftest import Command
 
 import lanewise.kernels as lanewise_kernels
 from lanewise.formats import E4M3, FP32, convert
+from lanewise.kernels import reference
 from lanewise.neuron import Profile
+from lanewise.neuron.dtypes import find_dtype, number_format
 
 LOAD = "x.npy@sbuf:0+0x100:FP32"
 DUMP = "sbuf:0+0x200:4x16:FP8_EXP4"
@@ -183,6 +185,40 @@ def test_engines_report_themselves(lanewise: Command) -> None:
     outcome = lanewise("run", "cast.bin", "--engine", "reference", "--json")
     assert json.loads(outcome.out)["kernels"] == "reference"
     assert outcome.err == ""
+
+
+@pytest.mark.parametrize("threads", ["1", "2", " 7", "1024"])
+def test_threads_leave_the_bits_alone(threads: str, lanewise: Command) -> None:
+    array = np.random.default_rng(0).integers(0, 1 << 32, (128, 4096), np.uint32)
+    np.save("x.npy", array)
+    load, dump = "x.npy@sbuf:0+0x1000:FP32", "sbuf:0+0x8000:128x4096:BFLOAT16@y.npy"
+    places = ("--load", load, "--dump", dump)
+    outcome = lanewise("run", *places, "--threads", threads, stdin=programs.LARGE)
+    assert (outcome.status, outcome.err) == (0, "")
+    conversion = (number_format(find_dtype(name), Profile.ISA) for name in ("FP32", "BF16"))
+    expected = reference.convert(array, *conversion, Profile.ISA.conversion)
+    assert np.array_equal(np.load("y.npy").view(np.uint16), expected)
+
+
+@pytest.mark.parametrize(
+    ("threads", "why"),
+    [
+        ("0", "--threads must be at least 1, not 0"),
+        ("two", "expected a number, decimal or 0x, for --threads, not 'two'"),
+        ("1025", "threads must be 1 to 1024, not 1025"),
+        ("9" * 20, "threads must be 1 to 1024, not 99999999999999999999"),
+    ],
+)
+def test_threads_are_a_sensible_number(threads: str, why: str, lanewise: Command) -> None:
+    outcome = lanewise("run", "--threads", threads, stdin=programs.CAST)
+    outcome.assert_refused()
+    assert why in outcome.err
+
+
+def test_a_tile_program_takes_no_threads(lanewise: Command) -> None:
+    outcome = lanewise("run", "--machine", "pto", "--threads", "2", stdin=b"")
+    outcome.assert_refused()
+    assert "--threads is for Neuron programs" in outcome.err
 
 
 @pytest.mark.usefixtures("x")

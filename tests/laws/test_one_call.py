@@ -266,8 +266,8 @@ def test_threads_are_named_by_argument_or_environment(monkeypatch: pytest.Monkey
     monkeypatch.setenv("LANEWISE_THREADS", "2")
     assert NeuronCore().threads == 2
     monkeypatch.setenv("LANEWISE_THREADS", "two")
-    message = "LANEWISE_THREADS must be a number of threads, at least 1, not 'two'"
+    message = "LANEWISE_THREADS must be a number of threads, 1 to 1024, not 'two'"
     with pytest.raises(ValueError, match=message):
         NeuronCore()
-    with pytest.raises(ValueError, match="threads must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="threads must be 1 to 1024, not 0"):
         NeuronCore(threads=0)

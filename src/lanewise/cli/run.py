@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -20,8 +19,10 @@ from lanewise.cli.support.options import (
     ProfileOption,
     SetOption,
     SurfaceOption,
+    ThreadsOption,
     build_profile,
     check_surface,
+    parse_count,
     parse_number,
     shortened,
     slow_kernels_reason,
@@ -68,6 +69,7 @@ def run(
     profile: ProfileOption = "isa",
     overrides: SetOption = None,
     engine: EngineOption = "auto",
+    threads: ThreadsOption = None,
     surface: SurfaceOption = None,
     loads: Annotated[
         list[str] | None,
@@ -104,6 +106,8 @@ def run(
     output: OutputOption = None,
 ) -> None:
     if pto.is_pto(machine, program):
+        if threads is not None:
+            raise UsageError("--threads is for Neuron programs; a PTO program runs on one")
         from lanewise.cli.pto.run import Request
         from lanewise.cli.pto.run import run as run_pto
 
@@ -114,7 +118,10 @@ def run(
     wanted_loads = [Load.parse(text) for text in loads or ()]
     wanted_dumps = [Dump.parse(text) for text in dumps or ()]
     core = NeuronCore(
-        shortened(generation), build_profile(profile, overrides), engine=shortened(engine)
+        shortened(generation),
+        build_profile(profile, overrides),
+        engine=shortened(engine),
+        threads=None if threads is None else parse_count(threads, "--threads"),
     )
     named_engine = check_surface(surface)
     for text in registers or ():
@@ -169,13 +176,17 @@ def _set_register(core: NeuronCore, text: str) -> None:
     core.state.registers[number] = value
 
 
-def _program(words: bytes, surface: str | None) -> Iterator[bytes | Dispatch]:
-    """The words one by one, those that can choose their engine with the one that was named."""
+def _program(words: bytes, surface: str | None) -> bytes | list[bytes | Dispatch]:
+    """The words, those that can choose their engine with the one that was named."""
+    if surface is None:
+        return words
+    program: list[bytes | Dispatch] = []
     for start in range(0, len(words), WORD_BYTES):
         word = words[start : start + WORD_BYTES]
         kind = BY_OPCODE.get(word[0])
         can_choose = kind is not None and len(kind.engines) > 1 and surface in kind.engines
-        yield Dispatch(word, surface) if surface is not None and can_choose else word
+        program.append(Dispatch(word, surface) if can_choose else word)
+    return program
 
 
 def _document(outcome: _Outcome) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from lanewise.errors import UsageError, whole_number
+from lanewise.errors import UsageError, shown, whole_number
 from lanewise.kernels import engine_name, select_engine
 from lanewise.model import (
     IllegalInstruction,
@@ -42,6 +42,8 @@ from lanewise.neuron.state import CoreState
 MOST_PLANS = 4096
 #: Words of a program that are looked at before they run in one call.
 BATCH = 1024
+#: The most threads a core takes; no instruction has use for more than it has lanes.
+MOST_THREADS = 1024
 _THREADS = "LANEWISE_THREADS"
 
 
@@ -75,7 +77,7 @@ class NeuronCore:
     ``sbuf`` and ``psum`` are the memories (``psum`` raises UsageError where the generation has
     none), ``state`` everything else. ``engine`` chooses the kernels: ``auto``, ``native`` or
     ``reference``, which give the same bits. Large instructions share their lanes between
-    ``threads`` threads where the kernels can (default: the environment variable
+    ``threads`` threads, 1 to 1024, where the kernels can (default: the environment variable
     LANEWISE_THREADS, else 1); the bits are the same.
     """
 
@@ -326,10 +328,12 @@ def _threads(threads: int | None) -> int:
     """The number of threads asked for, by argument or environment."""
     if threads is None:
         text = os.environ.get(_THREADS) or "1"
-        if not text.isdecimal() or int(text) < 1:
-            raise UsageError(f"{_THREADS} must be a number of threads, at least 1, not {text!r}")
+        if not text.isdecimal() or not 1 <= int(text[:9]) <= MOST_THREADS:
+            raise UsageError(
+                f"{_THREADS} must be a number of threads, 1 to {MOST_THREADS}, not {shown(text)}"
+            )
         return int(text)
     threads = whole_number("threads", threads)
-    if threads < 1:
-        raise UsageError(f"threads must be at least 1, not {threads}")
+    if not 1 <= threads <= MOST_THREADS:
+        raise UsageError(f"threads must be 1 to {MOST_THREADS}, not {threads}")
     return threads

@@ -47,6 +47,15 @@ SurfaceOption = Annotated[
         "to engine, such as pool reading no PSUM; results never do.",
     ),
 ]
+ThreadsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--threads",
+        metavar="N",
+        help="Let instructions of 262,144 elements and more share their lanes between N threads "
+        "[LANEWISE_THREADS, else 1]. Results are the same.",
+    ),
+]
 # Numbers are texts to the option parser, so that a mistake is told in lanewise's own words.
 JobsOption = Annotated[str, typer.Option("--jobs", "-j", metavar="N", help="Processes.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON for machines.")]
