@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from lanewise.check.bench.kernels import POLICY, Tiles
 from lanewise.check.bench.measure import spread_of
 from lanewise.check.bench.result import Result
 from lanewise.formats import FORMATS, FP32
+from lanewise.model import Observer
 from lanewise.neuron import NeuronCore, check, walk
 from lanewise.neuron.instructions import BY_OPCODE
 
@@ -94,6 +96,35 @@ def pitched(tiles: Tiles) -> list[Result]:
         Result("machine-cast", "CAST FP32 to BF16, 128x16384 in SBUF", "x", value, True),
         Result("machine-cast-small", "CAST FP32 to BF16, 128x64 in SBUF", "us", spent, False),
     ]
+
+
+class _Keeper(Observer):
+    """What a trace needs at the least: each word, and the bytes that it replaced and wrote."""
+
+    def __init__(self, words: int, partitions: int, columns: slice) -> None:
+        self._place = slice(0, partitions), columns
+        # Room made once, as a trace that is written out in pieces has it.
+        self._room = np.zeros((words, 2, partitions, columns.stop - columns.start), np.uint8)
+        self._words = [b""] * words
+
+    def before_legality(self, machine: Any, index: int, word: bytes) -> None:
+        self._words[index] = word
+        np.copyto(self._room[index, 0], machine.sbuf.data[self._place])
+
+    def after_commit(self, machine: Any, index: int, instruction: Any) -> None:
+        np.copyto(self._room[index, 1], machine.sbuf.data[self._place])
+
+
+def observed(tiles: Tiles) -> list[Result]:
+    """Instructions on tiles of 128x512, watched and not."""
+    engine = tiles.kernels.__name__.rpartition(".")[2]
+    alone, watched = NeuronCore(engine=engine), NeuronCore(engine=engine)
+    words = [cast_word(128, 512)] * 16
+    watched.attach(_Keeper(len(words), 128, slice(0x20000, 0x20000 + 2 * 512)))
+    ours, theirs = tiles.clock.times(lambda: watched.run(words), lambda: alone.run(words))
+    ratio = spread_of([a / b for a, b in zip(ours, theirs, strict=True)])
+    what = "casts of 128x512, kept by an observer, times unobserved"
+    return [Result("observed", what, "x", ratio, False)]
 
 
 def decode_and_check(tiles: Tiles) -> list[Result]:

@@ -43,6 +43,7 @@ def _rows() -> list[Row]:
         Row(("find8", "replace8"), kernels.searches),
         Row(("one-instruction", "one-in-a-list"), machine.one_instruction),
         Row(("program",), machine.program),
+        Row(("observed",), machine.observed),
         Row(("machine-cast", "machine-cast-small"), machine.pitched),
         Row(("decode-and-check-single",), machine.decode_and_check),
         Row(("all-fp32",), machine.all_fp32),
