@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from collections.abc import Callable
 from typing import Any
@@ -224,8 +226,8 @@ def test_words_that_depend_on_the_words_before_them_are_taken_one_by_one() -> No
 
 def test_a_prepared_program_follows_its_core() -> None:
     core = NeuronCore("cayman")
-    copy = legal_word(0x46, {"num_active_channels": 1})
-    ready = core.prepare([copy])
+    word = legal_word(0x46, {"num_active_channels": 1})
+    ready = core.prepare([word])
     core.sbuf.data[0, 0x100:0x120] = 7
     assert ready.run().executed == 1
     assert core.sbuf.data[0, 0x300] == 7
@@ -245,7 +247,7 @@ def test_a_prepared_program_follows_its_core() -> None:
     ready.run()
     assert calls == [0]
     with pytest.raises(MalformedWord):
-        core.prepare([copy, b"\xff" * 64]).run()
+        core.prepare([word, b"\xff" * 64]).run()
 
 
 def test_warnings_come_from_one_call_as_from_single_words() -> None:
@@ -258,6 +260,27 @@ def test_warnings_come_from_one_call_as_from_single_words() -> None:
         assert [warned.index for warned in report.warnings] == [1, 3]
         assert "lanes 0..2" in report.warnings[0].message
         assert "lane 2 " in report.warnings[1].message
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("engine", available_engines())
+def test_a_copy_of_a_prepared_program_has_a_core_of_its_own(engine: str, copied: Any) -> None:
+    core = NeuronCore("cayman", engine=engine)
+    ready = core.prepare([legal_word(0x46, {"num_active_channels": 1})])
+    core.sbuf.data[0, 0x100:0x120] = 7
+    again = copied(ready)
+    core.sbuf.data[0, 0x100:0x120] = 9
+    assert again.run() == ready.run()
+    other = again.core
+    assert other is not core
+    assert (other.sbuf.data[0, 0x300], core.sbuf.data[0, 0x300]) == (7, 9)
+
+
+def test_memories_are_the_same_ones_for_good() -> None:
+    core = NeuronCore("cayman")
+    assert list(core.state.memories) == ["sbuf", "psum"]
+    with pytest.raises(TypeError):
+        core.state.memories["sbuf"] = core.psum  # type: ignore[index]
 
 
 def test_threads_are_named_by_argument_or_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,15 @@ def test_arguments_that_a_kernel_writes_change_in_place() -> None:
         nki.simulate(kernel)(frozen, other)
 
 
+def test_views_of_an_argument_come_back_as_copies() -> None:
+    array = np.arange(12, dtype=np.float32).reshape(3, 4)
+    for view in (lambda x: x[0:2], lambda x: x[1:3, 0:4], lambda x: [x[0:3]][0]):
+        result = nki.simulate(view)(array)
+        assert not np.shares_memory(result, array)
+        result += 1
+    assert array.tolist() == np.arange(12).reshape(3, 4).tolist()
+
+
 def test_a_kernel_that_fails_changes_no_argument() -> None:
     def kernel(x: Any) -> None:
         nisa.dma_copy(dst=x, src=nl.ones((3, 4), dtype=nl.float32))

@@ -14,7 +14,7 @@ from lanewise.neuron.memory import Memory
 from lanewise.neuron.prepared import Prepared
 from lanewise.neuron.profile import PROFILES, Profile
 from lanewise.neuron.program import Dispatch
-from lanewise.neuron.state import CoreState
+from lanewise.neuron.state import CoreState, Memories
 from lanewise.neuron.words import Address, indirect, walk
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Dtype",
     "Generation",
     "Instruction",
+    "Memories",
     "Memory",
     "NeuronCore",
     "Place",

@@ -28,9 +28,22 @@ class Prepared:
 
     def __init__(self, core: NeuronCore, words: Iterable[EngineWord]) -> None:
         self._core = core
-        self._program = [
+        self._program: list[bytes | Dispatch] = [
             word if engine is None else Dispatch(word, engine) for word, engine in words
         ]
+        self._renew()
+
+    @property
+    def core(self) -> NeuronCore:
+        """The core that it runs on; a copy has a copy of it."""
+        return self._core
+
+    def __getstate__(self) -> tuple[NeuronCore, list[bytes | Dispatch]]:
+        """What a copy needs; it prepares anew, for its own core."""
+        return self._core, self._program
+
+    def __setstate__(self, kept: tuple[NeuronCore, list[bytes | Dispatch]]) -> None:
+        self._core, self._program = kept
         self._renew()
 
     def run(self) -> RunReport:

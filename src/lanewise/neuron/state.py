@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,6 +22,24 @@ def _lanes(value: int, *more: int) -> NDArray[np.uint32]:
     return np.full((PARTITIONS, *more), value, dtype=np.uint32)
 
 
+class Memories(Mapping[Space, Memory]):
+    """The memories by space, the same ones for good: write to their bytes."""
+
+    __slots__ = ("_memories",)
+
+    def __init__(self, memories: Mapping[Space, Memory]) -> None:
+        self._memories = dict(memories)
+
+    def __getitem__(self, space: Space) -> Memory:
+        return self._memories[space]
+
+    def __iter__(self) -> Iterator[Space]:
+        return iter(self._memories)
+
+    def __len__(self) -> int:
+        return len(self._memories)
+
+
 @dataclass(slots=True, frozen=True)
 class CoreState:
     """Everything a word can read or change.
@@ -33,7 +52,7 @@ class CoreState:
     good, because prepared programs work on them: assign into them.
     """
 
-    memories: dict[Space, Memory]
+    memories: Memories
     keys: NDArray[np.uint32] = field(default_factory=lambda: _lanes(0, KEYS))
     matched: NDArray[np.bool_] = field(
         default_factory=lambda: np.ones((PARTITIONS, KEYS), dtype=np.bool_)
@@ -51,7 +70,7 @@ class CoreState:
     def initial(cls, generation: Generation, profile: Profile) -> CoreState:
         """The state after power-up: memories and registers zero."""
         spaces: tuple[Space, ...] = ("sbuf", "psum") if generation.psum_bytes else ("sbuf",)
-        return cls({space: Memory(space, generation, profile) for space in spaces})
+        return cls(Memories({space: Memory(space, generation, profile) for space in spaces}))
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All of the state by name, for comparing and hashing."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanewise.model import RunReport
-from lanewise.neuron import CoreState, Dispatch, NeuronCore, Profile
+from lanewise.neuron import CoreState, Dispatch, Memories, NeuronCore, Profile
 from lanewise.nki.targets import Target
 
 Words = tuple[bytes | Dispatch, ...]
@@ -49,7 +49,7 @@ class Machine:
         if program == len(self._states):
             self._states.append(CoreState.initial(self.target.generation, self.profile))
         state = self._states[program]
-        fresh = CoreState({})
+        fresh = CoreState(Memories({}))
         for memory in state.memories.values():
             used = self._used.get((program, memory.space), 0)
             memory.data[:, :used] = 0

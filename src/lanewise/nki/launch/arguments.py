@@ -112,7 +112,10 @@ class Arguments:
                 if tensor is returned:
                     return value
             run.check_read("result", returned.name, returned, returned.storage.location)
-            return outgoing(returned.codes(), returned.dtype, torch_wanted=self.torch_wanted)
+            codes = returned.codes()
+            if any(tensor.storage is returned.storage for _, _, tensor in self._tensors.values()):
+                codes = codes.copy()  # a view of an argument: the caller's array is not handed out
+            return outgoing(codes, returned.dtype, torch_wanted=self.torch_wanted)
         if isinstance(returned, tuple) and hasattr(returned, "_fields"):
             return type(returned)(*(self.results(item, run, location) for item in returned))
         if isinstance(returned, (list, tuple)):
