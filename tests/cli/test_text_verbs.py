@@ -34,6 +34,8 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "dis: missing after a good one": (["dis", "ok.bin", "nowhere.bin"], "no such file"),
     "dis: empty": (["dis", "empty.bin"], "empty; expected words or hex text"),
     "dis: empty standard input": (["dis"], "standard input: empty"),
+    "dis: empty hex": (["dis", "--hex", " , "], "--hex: empty; expected words or hex text"),
+    "dump: empty hex": (["dump", "--hex", ""], "--hex: empty; expected words or hex text"),
     "dis: generation": (["dis", "ok.bin", "-g", "trn9"], "'trn2'"),
     "dis: input": (["dis", "ok.bin", "--input", "text"], "'text'"),
     "dump: missing": (["dump", "nowhere.bin"], "no such file"),

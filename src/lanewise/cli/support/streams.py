@@ -52,7 +52,7 @@ def words_of(
     all of them come here, before the first piece of anything.
     """
     if hex_text is not None:
-        return [iter([parse_hex(hex_text, name="--hex", groups_are_numbers=groups_are_numbers)])]
+        return [iter([_from_hex(hex_text, "--hex", groups_are_numbers)])]
     return [_pieces(path, kind, granule, groups_are_numbers) for path in files]
 
 
@@ -66,9 +66,15 @@ def _pieces(path: str, kind: Kind, granule: int, groups_are_numbers: bool) -> It
     whole = chain([first], stream)
     if kind is Kind.HEX or (kind is Kind.AUTO and looks_like_hex(first)):
         text = _all_of(whole, path).decode("utf-8", errors="replace")
-        name = shown_name(path)
-        return iter([parse_hex(text, name=name, groups_are_numbers=groups_are_numbers)])
+        return iter([_from_hex(text, shown_name(path), groups_are_numbers)])
     return _in_granules(whole, granule)
+
+
+def _from_hex(text: str, name: str, groups_are_numbers: bool) -> bytes:
+    data = parse_hex(text, name=name, groups_are_numbers=groups_are_numbers)
+    if not data:
+        raise UsageError(f"{name}: empty; expected words or hex text")
+    return data
 
 
 def _in_granules(stream: Iterator[bytes], granule: int) -> Iterator[bytes]:
