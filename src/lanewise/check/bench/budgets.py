@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +34,9 @@ def read_budgets(path: Path, names: Mapping[str, object]) -> dict[str, Budget]:
     """The budgets in a file by row. UsageError for anything but limits of rows in ``names``."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: not TOML: {error}") from error
     found = {}
     for name, limits in document.items():
@@ -42,7 +45,7 @@ def read_budgets(path: Path, names: Mapping[str, object]) -> dict[str, Budget]:
         if not isinstance(limits, dict) or not set(limits) <= {"floor", "aim"}:
             raise UsageError(f"{path}: [{name}] takes floor and aim, not {limits!r}")
         for limit in limits.values():
-            if not isinstance(limit, (int, float)) or isinstance(limit, bool):
+            if not isinstance(limit, (int, float)) or isinstance(limit, bool) or math.isnan(limit):
                 raise UsageError(f"{path}: [{name}] has a limit that is no number: {limit!r}")
         found[name] = Budget(**limits)
     return found

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
 from lanewise.check.bench import kernels, machine
 from lanewise.check.bench.kernels import FP8, Tiles, cast_row
 from lanewise.check.bench.result import Result
+from lanewise.check.bench.torch_peers import torch_peers
 from lanewise.errors import unknown_name
 
 Measure = Callable[[Tiles], list[Result]]
@@ -20,7 +21,14 @@ class Row:
     """What is measured together: the names of its results, and how they are found."""
 
     names: tuple[str, ...]
-    measure: Measure
+    find: Measure
+
+    def measure(self, tiles: Tiles) -> list[Result]:
+        """The results, each with its peers."""
+        return [
+            replace(result, peers=result.peers | torch_peers(result.name, tiles))
+            for result in self.find(tiles)
+        ]
 
 
 def _rows() -> list[Row]:
