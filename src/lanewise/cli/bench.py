@@ -18,6 +18,7 @@ from lanewise.cli.support.options import (
     slow_kernels_reason,
 )
 from lanewise.cli.support.output import Output, note, opened_output
+from lanewise.cli.support.progress import progress
 from lanewise.errors import UsageError
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -79,11 +80,14 @@ def bench(
         note(f"measuring the NumPy kernels, because {reason}")
     clock = Clock(turns=_QUICK_TURNS) if quick else Clock()
     found: dict[str, list[Any]] = {}
-    for _ in range(parse_count(runs, "--runs")):
-        tiles = Tiles(kernels, clock)
-        for row in rows:
-            for result in row.measure(tiles):
-                found.setdefault(result.name, []).append(result)
+    times = parse_count(runs, "--runs")
+    with progress("bench", times * len(rows)) as advance:
+        for _ in range(times):
+            tiles = Tiles(kernels, clock)
+            for row in rows:
+                for result in row.measure(tiles):
+                    found.setdefault(result.name, []).append(result)
+                advance(1)
     results = [_middle(same) for same in found.values()]
     failed = []
     with opened_output(output) as out:

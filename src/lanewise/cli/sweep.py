@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final
 
 import typer
@@ -24,6 +22,7 @@ from lanewise.cli.support.options import (
     shortened,
 )
 from lanewise.cli.support.output import Output, opened_output
+from lanewise.cli.support.progress import progress
 from lanewise.cli.support.reports import plural
 from lanewise.errors import UsageError
 
@@ -76,7 +75,7 @@ def sweep(
     tasks, engines = full_sweep(sparse), available_engines()
     found = {}
     started = time.perf_counter()
-    with _progress("sweep", len(tasks)) as advance:
+    with progress("sweep", len(tasks)) as advance:
         for task, tally in zip(tasks, sweep_all(tasks, engines, processes), strict=True):
             found[task] = tally
             advance(1)
@@ -203,7 +202,7 @@ class _Request:
         spans = record.missing(*self._spans[pair], self._chunk)
         codes = sum(high - low for low, high in spans)
         started = time.perf_counter()
-        with _progress(f"{pair.source} to {pair.target}", codes) as advance:
+        with progress(f"{pair.source} to {pair.target}", codes) as advance:
             for span, tally in sweep_range(pair, self._engine, spans, self._jobs):
                 record.add(span, tally)
                 self._save()
@@ -276,20 +275,6 @@ def _jobs(text: str | None) -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-@contextlib.contextmanager
-def _progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal, which goes when the work is done; nothing anywhere else."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(file=sys.stderr), transient=True) as progress:
-        bar = progress.add_task(title, total=total)
-        yield lambda steps: progress.advance(bar, steps)
 
 
 def _document(pair: Any) -> dict[str, Any]:
