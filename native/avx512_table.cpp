@@ -3,22 +3,10 @@
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 
-#include <immintrin.h>
-
-#if !defined(__clang__)
-// GCC 12 takes the "undefined" operands inside its own intrinsics for mistakes.
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
-#define LANEWISE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
-#define LANEWISE_AVX512_INLINE LANEWISE_AVX512 __attribute__((always_inline)) inline
+#include "avx512_lanes.hpp"
 
 namespace lanewise {
 namespace {
-
-constexpr std::size_t lanes = 32;
-using Vector = __m512i;
 
 // 256 entries of 16 bits, 32 a vector.
 struct Table {
@@ -40,10 +28,6 @@ struct Table {
 
 LANEWISE_AVX512_INLINE Vector codes_at(const std::byte* from, __mmask32 mask) {
     return _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(mask, from));
-}
-
-LANEWISE_AVX512_INLINE __mmask32 mask_of(std::size_t left) {
-    return left < lanes ? (1u << left) - 1 : ~0u;
 }
 
 LANEWISE_AVX512 void to_1(const Conversion& conversion, ConstRows from, Rows to, std::size_t rows,

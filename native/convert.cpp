@@ -111,15 +111,13 @@ Conversion Conversion::looking_up(unsigned from_size, unsigned to_size, const st
     return made;
 }
 
-Conversion Conversion::encoding(Source source, std::uint32_t flip, const Narrow& narrow,
-                                const Target& target) {
+Conversion Conversion::encoding(Source source, std::uint32_t flip, const Target& target) {
     const bool wide = source == Source::fp32 || source == Source::int32 || source == Source::uint32;
     Conversion made;
     made.source = source;
     made.from_size = wide ? 4 : 2;
     made.to_size = target.size;
     made.flip = flip;
-    made.narrow = narrow;
     made.target = target;
     made.encode = encoder_of(target);
     made.fast = avx512_arithmetic(made);

@@ -30,17 +30,10 @@ struct Target {
     bool to_nearest = false;  // ties to even; else toward zero
 };
 
-// 16-bit floats that are a source: fields of the format, and the code of infinity.
-struct Narrow {
-    std::uint32_t mantissa_bits = 10;
-    std::uint32_t bias = 15;
-    std::uint32_t infinity = 0;
-};
-
 struct Conversion {
-    // `upper_half` has the exponents of FP32, `float16` a smaller range.
+    // Floats of 16 bits: `upper_half` has the exponents of FP32, `fp16` is IEEE's.
     enum class Source : std::uint8_t {
-        copy, table, fp32, int32, uint32, upper_half, float16, int16, uint16
+        copy, table, fp32, int32, uint32, upper_half, fp16, int16, uint16
     };
     using Encode = void (*)(const Target&, ConstRows, Rows, std::size_t, std::size_t);
     using Run = void (*)(const Conversion&, ConstRows, Rows, std::size_t, std::size_t);
@@ -50,7 +43,6 @@ struct Conversion {
     unsigned to_size = 4;
     const std::byte* table = nullptr;  // an entry for each code of the source
     std::uint32_t flip = 0;            // exclusive-or with FP32 sources before anything else
-    Narrow narrow;
     Target target;
     Encode encode = nullptr;
     Run fast = nullptr;   // the whole conversion in one loop, where this processor has one
@@ -59,8 +51,7 @@ struct Conversion {
     static Conversion copying(unsigned size);
     static Conversion looking_up(unsigned from_size, unsigned to_size, const std::byte* table);
     // Sources of 16 bits only where `has_avx512`; elsewhere a table converts them.
-    static Conversion encoding(Source source, std::uint32_t flip, const Narrow& narrow,
-                               const Target& target);
+    static Conversion encoding(Source source, std::uint32_t flip, const Target& target);
 
     bool is_copy() const { return source == Source::copy; }
     // Whether the result is the FP32 numbers that came, but for the bits of NaNs.

@@ -89,33 +89,30 @@ PyConversion looking_up(nb::object table) {
 }
 
 // What the codes of a source are: "fp32", "int32", "uint32", or, where there is arithmetic for
-// them, "int16", "uint16", "upper_half" and "float16" (which alone needs the three numbers).
+// them, "int16", "uint16", "upper_half" and "fp16".
 struct PySource {
     Conversion::Source kind;
     std::uint32_t flip;
-    Narrow narrow;
 };
 
-PySource source_named(const std::string& name, std::uint32_t flip, std::uint32_t mantissa_bits,
-                      std::uint32_t bias, std::uint32_t infinity) {
+PySource source_named(const std::string& name, std::uint32_t flip) {
     using Kind = Conversion::Source;
     const std::pair<const char*, Kind> kinds[] = {
-        {"fp32", Kind::fp32},           {"int32", Kind::int32},     {"uint32", Kind::uint32},
-        {"upper_half", Kind::upper_half}, {"float16", Kind::float16}, {"int16", Kind::int16},
+        {"fp32", Kind::fp32},     {"int32", Kind::int32},   {"uint32", Kind::uint32},
+        {"upper_half", Kind::upper_half}, {"fp16", Kind::fp16}, {"int16", Kind::int16},
         {"uint16", Kind::uint16}};
     for (const auto& [known, kind] : kinds) {
         if (name != known) continue;
         const bool narrow = kind != Kind::fp32 && kind != Kind::int32 && kind != Kind::uint32;
         if (narrow && !has_avx512()) break;
-        if (kind == Kind::float16 && (mantissa_bits < 7 || mantissa_bits > 12 || bias > 63)) break;
         if (flip && kind != Kind::fp32) break;
-        return {kind, flip, {mantissa_bits, bias, infinity}};
+        return {kind, flip};
     }
     refuse("no kernel decodes such a source");
 }
 
 PyConversion encoding(const PySource& source, const Target& target) {
-    return {Conversion::encoding(source.kind, source.flip, source.narrow, target), nb::none()};
+    return {Conversion::encoding(source.kind, source.flip, target), nb::none()};
 }
 
 PyConversion to_fp32(const PySource& source, bool keep_nan) {
@@ -310,8 +307,7 @@ NB_MODULE(_native, module) {
     module.def("copying", &copying, nb::arg("size"));
     module.def("looking_up", &looking_up, nb::arg("table"));
     nb::class_<PySource>(module, "Source");
-    module.def("source", &source_named, nb::arg("name"), nb::arg("flip") = 0,
-               nb::arg("mantissa_bits") = 0, nb::arg("bias") = 0, nb::arg("infinity") = 0);
+    module.def("source", &source_named, nb::arg("name"), nb::arg("flip") = 0);
     module.def("to_fp32", &to_fp32, nb::arg("source"), nb::arg("keep_nan"));
     module.def("to_float", &to_float, nb::arg("source"), nb::arg("size"),
                nb::arg("mantissa_bits"), nb::arg("bias"), nb::arg("low_zero_bits"),

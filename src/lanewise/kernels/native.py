@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lanewise.errors import UsageError
-from lanewise.formats import FP32, ConversionPolicy, Format
+from lanewise.formats import FP16, FP32, ConversionPolicy, Format
 from lanewise.formats.encoding import overflow_code
 from lanewise.kernels import _native
 from lanewise.kernels import convert as _conversions
@@ -97,7 +97,7 @@ def conversion(
             return _native.to_fp32(_native.source("fp32", flip), keep_nan=True)
         return _native.copying(size)
     _conversions.check_target(target)
-    if size == 1 or (size == 2 and not _native.HAS_AVX512):
+    if size == 1 or (size == 2 and not _computes(source)):
         return _native.looking_up(_conversions.conversion_table(source, target, policy))
     return _encoding(_source(source, flip), target, policy)
 
@@ -108,10 +108,13 @@ def _source(format: Format, flip: int) -> _native.Source:
         return _native.source("fp32", flip)
     if format.is_integer:
         return _native.source(f"{'int' if format.kind == 'signed' else 'uint'}{format.width}")
-    if format.exponent_bits == FP32.exponent_bits:
-        return _native.source("upper_half")
-    assert format.infinity is not None
-    return _native.source("float16", 0, format.mantissa_bits, format.bias, format.infinity)
+    return _native.source("fp16" if format == FP16 else "upper_half")
+
+
+def _computes(source: Format) -> bool:
+    """Whether arithmetic decodes a source of 16 bits here, which is quicker than its table."""
+    known = source.is_integer or source == FP16 or source.exponent_bits == FP32.exponent_bits
+    return known and bool(_native.HAS_AVX512)
 
 
 def _has_kernel(source: Format) -> bool:
