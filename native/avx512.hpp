@@ -1,17 +1,24 @@
-// Conversions for processors with AVX-512: 32 elements at a time in 16-bit lanes.
-//
-// The compiler does not make 16-bit lanes of variable shifts, which all conversions of floats
-// need, so these few loops are written with intrinsics. They do what convert.cpp and encode.cpp
-// do on every processor.
+// Loops for processors with AVX-512 that a compiler does not find by itself: conversions by the
+// instructions that round, tables in registers, short strides by permutation. They do what
+// convert.cpp, encode.cpp and strided.cpp do on every processor.
 #pragma once
 
 #include "convert.hpp"
 
 namespace lanewise {
 
+struct Part;
+
 // Kernels for this processor, or null where there is none: then the portable ones are used.
 Conversion::Run avx512_arithmetic(const Conversion& conversion);
 Conversion::Run avx512_look_up(const Conversion& conversion);
+
+// As gather, scatter and scatter_where (walk.hpp) where a step is short and this processor can;
+// false, with nothing done, elsewhere.
+bool avx512_gather(const std::byte* row, const Part& part, std::byte* packed, unsigned size);
+bool avx512_scatter(std::byte* row, const Part& part, const std::byte* packed, unsigned size);
+bool avx512_scatter_where(std::byte* row, const Part& part, const std::byte* packed,
+                          const std::byte* mask, unsigned size);
 
 // Whether 16-bit sources are better converted by arithmetic than through a table of 65536 entries.
 bool has_avx512();

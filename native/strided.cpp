@@ -4,6 +4,7 @@
 
 static_assert(std::endian::native == std::endian::little, "codes in memory are little-endian");
 
+#include "avx512.hpp"
 #include "fp32.hpp"
 #include "walk.hpp"
 
@@ -184,6 +185,7 @@ LANEWISE_STRIDED(std::uint32_t, 4)
 }  // namespace
 
 void gather(const std::byte* row, const Part& part, std::byte* packed, unsigned size) {
+    if (avx512_gather(row, part, packed, size)) return;
     switch (size) {
         case 1: return gather_1(row, part, packed);
         case 2: return gather_2(row, part, packed);
@@ -192,6 +194,7 @@ void gather(const std::byte* row, const Part& part, std::byte* packed, unsigned 
 }
 
 void scatter(std::byte* row, const Part& part, const std::byte* packed, unsigned size) {
+    if (avx512_scatter(row, part, packed, size)) return;
     switch (size) {
         case 1: return scatter_1(row, part, packed);
         case 2: return scatter_2(row, part, packed);
@@ -201,6 +204,7 @@ void scatter(std::byte* row, const Part& part, const std::byte* packed, unsigned
 
 void scatter_where(std::byte* row, const Part& part, const std::byte* packed,
                    const std::byte* mask, unsigned size) {
+    if (avx512_scatter_where(row, part, packed, mask, size)) return;
     switch (size) {
         case 1: return scatter_where_1(row, part, packed, mask);
         case 2: return scatter_where_2(row, part, packed, mask);
