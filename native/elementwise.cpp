@@ -1,8 +1,10 @@
 // Steps that treat every element by itself: cast, merge, fill.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "fp32.hpp"
+#include "runs.hpp"
 #include "step.hpp"
 
 namespace lanewise {
@@ -31,8 +33,19 @@ class Cast final : public Step {
                             last - first, destination_.count);
             return;
         }
+        const std::array walks{&std::as_const(destination_), &source_.walk()};
+        const bool in_place = source_.undisturbed() && destination_.injective();
+        const std::size_t length = in_place ? common_run(walks) : 0;
         alignas(64) Scratch in, out;
         for (std::size_t row = first; row < last; ++row) {
+            if (length) {
+                each_run(walks, length, [&](const auto& at, std::size_t repeats) {
+                    conversion_.run({source_.from(row).first + at[1].offset(), at[1].pitch()},
+                                    {destination_.row(row) + at[0].offset(), at[0].pitch()},
+                                    repeats, length);
+                });
+                continue;
+            }
             Cursor from(source_.walk(), row), to(destination_, row);
             pieces(destination_.count, [&](std::size_t count) {
                 const std::byte* codes = source_.take(from, count, in.data());
@@ -81,8 +94,21 @@ class Merge final : public Step {
                        destination_.size, predicate_size);
             return;
         }
+        const std::array walks{&std::as_const(destination_), &source_.walk(), &predicate_.walk()};
+        const bool in_place = conversion_.is_copy() && source_.undisturbed() &&
+                              predicate_.undisturbed() && destination_.injective();
+        const std::size_t length = in_place ? common_run(walks) : 0;
         alignas(64) Scratch in, out, truth, mask;
         for (std::size_t row = first; row < last; ++row) {
+            if (length) {
+                each_run(walks, length, [&](const auto& at, std::size_t repeats) {
+                    merge_rows({destination_.row(row) + at[0].offset(), at[0].pitch()},
+                               {source_.from(row).first + at[1].offset(), at[1].pitch()},
+                               {predicate_.from(row).first + at[2].offset(), at[2].pitch()},
+                               repeats, length, destination_.size, predicate_size);
+                });
+                continue;
+            }
             Cursor from(source_.walk(), row), where(predicate_.walk(), row), to(destination_, row);
             pieces(destination_.count, [&](std::size_t count) {
                 const std::byte* codes = source_.take(from, count, in.data());

@@ -41,7 +41,8 @@ class Source {
         packed_ = copy_->of(walk_);
     }
     const Walk& walk() const { return copied_ ? packed_ : walk_; }
-    // Whether whole rows can be read in place.
+    // Whether its elements can be read in place, and whether whole rows can.
+    bool undisturbed() const { return !staged_; }
     bool direct() const { return !staged_ && (copied_ || walk_.unit()); }
     const std::byte* take(Cursor& cursor, std::size_t count, std::byte* scratch) const {
         return cursor.take(count, scratch, staged_);

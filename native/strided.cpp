@@ -80,6 +80,11 @@ LANEWISE_INLINE void each_run(Place row, const Part& part, Packed packed, std::s
 template <typename Word>
 LANEWISE_INLINE void gather_as(const std::byte* row, const Part& part, std::byte* packed) {
     const std::size_t count = part.length;
+    if (part.step == static_cast<std::ptrdiff_t>(sizeof(Word)))
+        return each_run(row, part, packed, sizeof(Word),
+                        [=](const std::byte* from, std::byte* to) __attribute__((always_inline)) {
+            std::memcpy(to, from, count * sizeof(Word));
+        });
     if constexpr (sizeof(Word) < 4) {
         using Wide = std::conditional_t<sizeof(Word) == 1, std::uint16_t, std::uint32_t>;
         if (part.step == 2 * static_cast<std::ptrdiff_t>(sizeof(Word)))
@@ -109,6 +114,11 @@ LANEWISE_INLINE void gather_as(const std::byte* row, const Part& part, std::byte
 template <typename Word>
 LANEWISE_INLINE void scatter_as(std::byte* row, const Part& part, const std::byte* packed) {
     const std::size_t count = part.length;
+    if (part.step == static_cast<std::ptrdiff_t>(sizeof(Word)))
+        return each_run(row, part, packed, sizeof(Word),
+                        [=](std::byte* to, const std::byte* from) __attribute__((always_inline)) {
+            std::memcpy(to, from, count * sizeof(Word));
+        });
     if constexpr (sizeof(Word) < 4)
         if (part.step == -static_cast<std::ptrdiff_t>(sizeof(Word)))
             return each_run(row, part, packed, sizeof(Word),
