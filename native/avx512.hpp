@@ -1,6 +1,6 @@
 // Loops for processors with AVX-512 that a compiler does not find by itself: conversions by the
-// instructions that round, tables in registers, short strides by permutation. They do what
-// convert.cpp, encode.cpp and strided.cpp do on every processor.
+// instructions that round, tables in registers, short strides by permutation, searches that skip
+// what cannot be found. They do what other files do on every processor.
 #pragma once
 
 #include "convert.hpp"
@@ -19,6 +19,15 @@ bool avx512_gather(const std::byte* row, const Part& part, std::byte* packed, un
 bool avx512_scatter(std::byte* row, const Part& part, const std::byte* packed, unsigned size);
 bool avx512_scatter_where(std::byte* row, const Part& part, const std::byte* packed,
                           const std::byte* mask, unsigned size);
+
+// As top8_row (search.hpp); false, with nothing done, where this processor cannot.
+bool avx512_top8(const std::byte* row, std::size_t count, std::uint32_t* largest);
+
+// The first of `count` elements that equals one of eight keys (0 for either zero), or `count`.
+// Only where `can_find_keys`.
+std::size_t avx512_find_key(const std::byte* elements, std::size_t count,
+                            const std::uint32_t* keys);
+bool can_find_keys();
 
 // Whether 16-bit sources are better converted by arithmetic than through a table of 65536 entries.
 bool has_avx512();

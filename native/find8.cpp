@@ -1,5 +1,6 @@
 #include <bit>
 
+#include "avx512.hpp"
 #include "fp32.hpp"
 #include "search.hpp"
 
@@ -117,6 +118,15 @@ void Find8::serve(std::uint32_t element, std::size_t position) {
 }
 
 void Find8::scan(const std::byte* elements, std::size_t count) {
+    if (can_find_keys()) {
+        for (std::size_t k = 0; open_; ++k) {
+            k += avx512_find_key(elements + 4 * k, count - k, wanted_.data());
+            if (k == count) break;
+            serve(load<std::uint32_t>(elements + 4 * k), position_ + k);
+        }
+        position_ += count;
+        return;
+    }
     for (std::size_t k = 0; open_ && k < count; k += stride) {
         const std::size_t length = smaller(stride, count - k);
         const std::byte* here = elements + 4 * k;

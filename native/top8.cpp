@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 
-#include "fp32.hpp"
-#include "search.hpp"
+#include "avx512.hpp"
+#include "slots.hpp"
 
 namespace lanewise {
 namespace {
@@ -16,40 +16,6 @@ namespace {
 constexpr std::size_t groups = 256;
 constexpr std::size_t together = 4;  // steps taken at a time, one element of each group a step
 constexpr std::size_t most_rounds = 8;
-
-// The best so far: by rank, the earlier of equals first.
-class Slots {
-   public:
-    Slots() { rank_.fill(rank_of_minus_infinity); }
-
-    void offer(std::int32_t rank, std::size_t position) {
-        if (rank < rank_[last] || (rank == rank_[last] && position > position_[last])) return;
-        std::size_t at = last;
-        while (at > 0 && (rank_[at - 1] < rank ||
-                          (rank_[at - 1] == rank && position_[at - 1] > position))) {
-            rank_[at] = rank_[at - 1];
-            position_[at] = position_[at - 1];
-            --at;
-        }
-        rank_[at] = rank;
-        position_[at] = position;
-    }
-
-    bool full_of(std::int32_t rank) const { return rank_[last] >= rank; }
-
-    void write(const std::byte* row, std::uint32_t* largest) const {
-        for (std::size_t slot = 0; slot < slots; ++slot) {
-            const bool filled = rank_[slot] > rank_of_minus_infinity;
-            largest[last - slot] =
-                filled ? load<std::uint32_t>(row + 4 * position_[slot]) : minus_infinity;
-        }
-    }
-
-   private:
-    static constexpr std::size_t last = slots - 1;
-    std::array<std::int32_t, slots> rank_;
-    std::array<std::size_t, slots> position_{};
-};
 
 using Maxima = std::array<std::int32_t, groups>;
 
@@ -159,6 +125,7 @@ void offer_first(const std::byte* row, std::size_t count, std::int32_t rank, Slo
 }  // namespace
 
 void top8_row(const std::byte* row, std::size_t count, std::uint32_t* largest) {
+    if (avx512_top8(row, count, largest)) return;
     Slots best;
     const std::size_t steps = count / groups, whole = steps * groups;
     if (steps < 2) {
