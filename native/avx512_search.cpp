@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <type_traits>
 
 #include "avx512_lanes.hpp"
 
@@ -26,13 +25,38 @@ LANEWISE_AVX512_INLINE __mmask16 first_lanes(std::size_t left) {
 
 LANEWISE_AVX512_INLINE Vector all(std::int32_t value) { return _mm512_set1_epi32(value); }
 
-// Numbers in an order of signed integers. Two ways: the rank of fp32.hpp, which costs five
-// instructions, and the bits themselves, which are in order from the smallest positive number to
-// infinity; whatever is not there comes before or after all of it.
+// Numbers in an order of signed integers. The bits themselves are in order from the smallest
+// positive number to infinity; flipping negative ones gives an order of all numbers but zeros, of
+// which one comes before the other; the rank of fp32.hpp costs most and tells all apart.
+//
+// What is below `least` is never wanted, and above `most` are NaNs. `tells_apart` is whether the
+// elements from `value` on are all that there are from the same number on.
+struct ByBits {
+    static constexpr std::int32_t least = 1;
+    static constexpr std::int32_t most = 0x7f80'0000;
+
+    LANEWISE_AVX512_INLINE static Vector order(Vector bits) { return bits; }
+    static bool tells_apart(std::int32_t value) { return value >= least; }
+    static std::int32_t of_rank(std::int32_t rank) { return rank - rank_of_zero; }
+};
+
+struct ByFlippedBits {
+    static constexpr std::int32_t least = INT32_MIN + 0x7f'ffff + 1;  // minus infinity is below
+    static constexpr std::int32_t most = 0x7f80'0000;
+
+    LANEWISE_AVX512_INLINE static Vector order(Vector bits) {
+        // bits ^ (negative & magnitude)
+        return _mm512_ternarylogic_epi32(bits, _mm512_srai_epi32(bits, 31), all(0x7fff'ffff), 0x78);
+    }
+    static bool tells_apart(std::int32_t value) { return value >= least && value != 0 && value != -1; }
+    static std::int32_t of_rank(std::int32_t rank) {
+        return rank - rank_of_zero - (rank < rank_of_zero ? 1 : 0);
+    }
+};
+
 struct ByRank {
     static constexpr std::int32_t least = rank_of_minus_infinity + 1;
     static constexpr std::int32_t most = INT32_MAX;
-    static constexpr std::int32_t apart = 0;  // from the rank
 
     LANEWISE_AVX512_INLINE static Vector order(Vector bits) {
         const Vector negative = _mm512_srai_epi32(bits, 31);
@@ -40,14 +64,8 @@ struct ByRank {
         const Vector flipped = _mm512_ternarylogic_epi32(bits, negative, all(0x7fff'ffff), 0x6c);
         return _mm512_add_epi32(_mm512_sub_epi32(flipped, negative), all(rank_of_zero));
     }
-};
-
-struct ByBits {
-    static constexpr std::int32_t least = 1;
-    static constexpr std::int32_t most = 0x7f80'0000;
-    static constexpr std::int32_t apart = rank_of_zero;
-
-    LANEWISE_AVX512_INLINE static Vector order(Vector bits) { return bits; }
+    static bool tells_apart(std::int32_t) { return true; }
+    static std::int32_t of_rank(std::int32_t rank) { return rank; }
 };
 
 // A row in blocks of whole vectors; what is missing in the last one is minus infinity.
@@ -107,27 +125,104 @@ class Eight {
     std::array<std::int32_t, slots> best_;
 };
 
-// Eight elements at least reach the eighth largest maximum of a lane of a block, and all that do
-// are in the few lanes of blocks whose maximum does, whatever the order of the row. False where
-// the order does not tell these elements apart.
-template <typename Order>
-LANEWISE_AVX512 bool top8_by(const Blocks& blocks, Slots& best) {
-    Vector maxima[most_blocks], lanes = all(INT32_MIN);
-    for (std::size_t block = 0; block < blocks.number; ++block) {
-        maxima[block] = maximum<Order>(blocks, block);
-        lanes = _mm512_max_epi32(lanes, maxima[block]);
+// How many of 16 values are greater than each, or as great and in an earlier lane.
+LANEWISE_AVX512_INLINE Vector places_of(Vector values) {
+    Vector places = _mm512_setzero_si512();
+    for (unsigned lane = 0; lane < width; ++lane) {
+        const Vector one = _mm512_permutexvar_epi32(all(static_cast<std::int32_t>(lane)), values);
+        const auto later = static_cast<__mmask16>(0xfffe << lane);
+        const auto before = static_cast<__mmask16>(
+            _mm512_cmpgt_epi32_mask(one, values) |
+            (_mm512_cmpeq_epi32_mask(one, values) & later));
+        places = _mm512_mask_add_epi32(places, before, places, all(1));
     }
-    if (_mm512_cmpgt_epi32_mask(lanes, all(Order::most))) return false;
-    // The lanes of the whole row give a first threshold, below which nothing has to be sorted.
+    return places;
+}
+
+LANEWISE_AVX512_INLINE std::int32_t eighth_largest(Vector values) {
+    return _mm512_mask_reduce_min_epi32(_mm512_cmplt_epi32_mask(places_of(values), all(slots)),
+                                        values);
+}
+
+// Maxima of the lanes of blocks, and of the lanes of the row.
+template <typename Order>
+struct Maxima {
+    Vector of_block[most_blocks], of_row;
+
+    LANEWISE_AVX512_INLINE explicit Maxima(const Blocks& blocks) : of_row(all(INT32_MIN)) {
+        for (std::size_t block = 0; block < blocks.number; ++block) {
+            of_block[block] = maximum<Order>(blocks, block);
+            of_row = _mm512_max_epi32(of_row, of_block[block]);
+        }
+    }
+};
+
+// Eight elements at least reach the eighth largest maximum of a lane of a block, and all that do
+// are in the few lanes of blocks whose maximum does, whatever the order of the row.
+//
+// This way has few branches that depend on the data. It gives up, with false, where more than 16
+// maxima, or elements, reach the thresholds.
+template <typename Order>
+LANEWISE_AVX512_INLINE bool few(const Blocks& blocks, const Maxima<Order>& maxima,
+                                std::uint32_t* largest) {
+    // The lanes of the whole row give a first threshold.
+    const std::int32_t first = eighth_largest(maxima.of_row);
+    if (first < Order::least) return false;
+    std::int32_t value[most_blocks * width + width];
+    std::int32_t place[most_blocks * width + width];
+    std::size_t number = 0;
+    for (std::size_t block = 0; block < blocks.number; ++block) {
+        const __mmask16 reach = _mm512_cmpge_epi32_mask(maxima.of_block[block], all(first));
+        _mm512_storeu_si512(value + number,
+                            _mm512_maskz_compress_epi32(reach, maxima.of_block[block]));
+        _mm512_storeu_si512(place + number, all(static_cast<std::int32_t>(block)));
+        number += static_cast<unsigned>(std::popcount<unsigned>(reach));
+    }
+    if (number > width) return false;
+    const Vector values = _mm512_mask_loadu_epi32(all(INT32_MIN), first_lanes(number), value);
+    const std::int32_t least = eighth_largest(values);
+    if (!Order::tells_apart(least)) return false;
+    std::uint32_t bits[2 * width];
+    std::size_t found = 0;
+    std::int32_t before = -1;
+    for (unsigned left = _mm512_cmpge_epi32_mask(values, all(least)); left; left &= left - 1) {
+        const std::int32_t block = place[std::countr_zero(left)];
+        if (block == before) continue;
+        before = block;
+        const auto index = static_cast<std::size_t>(block);
+        for (std::size_t k = blocks.begin(index); k < blocks.end(index); k += width) {
+            const Vector here = blocks.at(k);
+            const __mmask16 reach = _mm512_cmpge_epi32_mask(Order::order(here), all(least));
+            if (!reach) continue;
+            _mm512_storeu_si512(bits + found, _mm512_maskz_compress_epi32(reach, here));
+            found += static_cast<unsigned>(std::popcount<unsigned>(reach));
+            if (found > width) return false;
+        }
+    }
+    const Vector elements = _mm512_maskz_loadu_epi32(first_lanes(found), bits);
+    const Vector ranks = _mm512_mask_mov_epi32(all(INT32_MIN), first_lanes(found),
+                                               ByRank::order(elements));
+    std::uint32_t places[width], sorted[width];
+    _mm512_storeu_si512(places, places_of(ranks));
+    for (std::size_t n = 0; n < width; ++n) sorted[places[n]] = bits[n];
+    for (std::size_t n = 0; n < slots; ++n) largest[slots - 1 - n] = sorted[n];
+    return true;
+}
+
+// Any number of equal or nearly sorted elements. False where the order does not tell the eight
+// largest apart.
+template <typename Order>
+LANEWISE_AVX512 bool many(const Blocks& blocks, const Maxima<Order>& maxima, Slots& best) {
     Eight first(Order::least - 1);
-    first.offer(lanes);
+    first.offer(maxima.of_row);
     Eight eighth(first.lowest() - 1);
-    for (std::size_t block = 0; block < blocks.number; ++block) eighth.offer(maxima[block]);
+    for (std::size_t block = 0; block < blocks.number; ++block)
+        eighth.offer(maxima.of_block[block]);
+    if (!Order::tells_apart(eighth.lowest())) return false;
     const std::int32_t least = std::max(eighth.lowest(), Order::least);
-    if (least != eighth.lowest() && !std::is_same_v<Order, ByRank>) return false;
     std::int32_t surpass = least - 1;  // later elements have to: of equals the earlier ranks higher
     for (std::size_t block = 0; block < blocks.number; ++block) {
-        if (!_mm512_cmpgt_epi32_mask(maxima[block], all(surpass))) continue;
+        if (!_mm512_cmpgt_epi32_mask(maxima.of_block[block], all(surpass))) continue;
         for (std::size_t k = blocks.begin(block); k < blocks.end(block); k += width) {
             unsigned left = _mm512_cmpgt_epi32_mask(Order::order(blocks.at(k)), all(surpass));
             for (; left; left &= left - 1) {
@@ -135,24 +230,36 @@ LANEWISE_AVX512 bool top8_by(const Blocks& blocks, Slots& best) {
                 const std::int32_t rank = rank_of(load<std::uint32_t>(blocks.row + 4 * position));
                 best.offer(rank, position);
             }
-            surpass = std::max(surpass, best.lowest() - Order::apart);
+            if (best.lowest() > rank_of_minus_infinity)
+                surpass = std::max(surpass, Order::of_rank(best.lowest()));
         }
     }
     return true;
 }
 
+template <typename Order>
+LANEWISE_AVX512 bool top8_by(const Blocks& blocks, std::uint32_t* largest) {
+    const Maxima<Order> maxima(blocks);
+    if (_mm512_cmpgt_epi32_mask(maxima.of_row, all(Order::most))) return false;
+    if (few(blocks, maxima, largest)) return true;
+    Slots best;
+    if (!many(blocks, maxima, best)) return false;
+    best.write(blocks.row, largest);
+    return true;
+}
+
+LANEWISE_AVX512 bool top8(const std::byte* row, std::size_t count, std::uint32_t* largest) {
+    const Blocks blocks(row, count);
+    // Where the row begins with few positive numbers, the bits alone will hardly do.
+    const auto positive = _mm512_cmpgt_epi32_mask(maximum<ByBits>(blocks, 0), all(0));
+    return (std::popcount<unsigned>(positive) >= static_cast<int>(slots) && top8_by<ByBits>(blocks, largest)) ||
+           top8_by<ByFlippedBits>(blocks, largest) || top8_by<ByRank>(blocks, largest);
+}
+
 }  // namespace
 
 bool avx512_top8(const std::byte* row, std::size_t count, std::uint32_t* largest) {
-    if (!has_avx512() || count < width) return false;
-    const Blocks blocks(row, count);
-    Slots best;
-    if (!top8_by<ByBits>(blocks, best)) {
-        best = Slots();
-        top8_by<ByRank>(blocks, best);
-    }
-    best.write(row, largest);
-    return true;
+    return has_avx512() && count >= width && top8(row, count, largest);
 }
 
 namespace {

@@ -364,12 +364,27 @@ ORDERS: dict[str, Callable[[np.random.Generator, int], NDArray[Any]]] = {
     "one late": lambda rng, n: np.where(np.arange(n) == n - 1, 9.0, 0.0),
     "NaN": lambda rng, n: np.where(rng.random(n) < 0.5, np.nan, -1.0),
     "nothing but NaN": lambda rng, n: np.full(n, np.nan),
+    "negative": lambda rng, n: -np.abs(rng.normal(size=n)),
+    "subnormal": lambda rng, n: rng.integers(-40, 9, n) * 2.0**-149,
+    "negative, then positive": lambda rng, n: np.where(
+        np.arange(n) < n // 2, -1.0, rng.integers(0, 9, n)
+    ),
+    "large in one lane of many": lambda rng, n: np.where(
+        np.arange(n) % 16 == 3, 5.0 + np.arange(n), rng.normal(size=n)
+    ),
+    "few above minus infinity": lambda rng, n: np.where(
+        rng.random(n) < 5 / n, rng.normal(size=n), -np.inf
+    ),
+    "zeros above minus infinity": lambda rng, n: np.where(
+        rng.random(n) < 0.1, rng.choice([0.0, -0.0], n), -np.inf
+    ),
+    "infinity and NaN": lambda rng, n: rng.choice([np.inf, np.nan, 1.0, -0.0], n),
 }
 
 
 @needs_native
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("count", [8, 1000, 1024, 2048, 3000, 16384])
+@pytest.mark.parametrize("count", [8, 16, 17, 63, 257, 1000, 1024, 2048, 3000, 16384])
 def test_top8_agrees_whatever_the_order(order: str, count: int) -> None:
     rng = np.random.default_rng(count)
     rows = np.stack([ORDERS[order](rng, count) for _ in range(3)])
