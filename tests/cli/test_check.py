@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+import random
+import tracemalloc
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from tests.cli import programs
 from tests.cli.conftest import Command
 
+from lanewise.check.generators import legal_word, mutated, random_word
+from lanewise.cli.application import main
 from lanewise.cli.support import inputs
-from lanewise.neuron import check
+from lanewise.neuron import GENERATIONS, Profile, check
+from lanewise.neuron.instructions import BY_OPCODE
 
 ALL = programs.CAST + programs.ILLEGAL + programs.MALFORMED + programs.UNMODELLED
 
@@ -19,7 +25,12 @@ ALL = programs.CAST + programs.ILLEGAL + programs.MALFORMED + programs.UNMODELLE
 def test_legal_words_exit_with_0(lanewise: Command) -> None:
     outcome = lanewise("check", stdin=programs.CAST + programs.UNMODELLED)
     assert (outcome.status, outcome.err) == (0, "")
-    assert outcome.out == "cayman: 2 words: 1 ok, 1 unmodelled\n"
+    assert outcome.out.splitlines() == [
+        "  instruction  opcode  words  ok  illegal  unmodelled",
+        "  LDWEIGHTS    0x01        1   0        0           1",
+        "  CAST         0x47        1   1        0           0",
+        "cayman: 2 words: 1 ok, 1 unmodelled",
+    ]
 
 
 @pytest.mark.parametrize("word", [programs.ILLEGAL, programs.MALFORMED])
@@ -37,7 +48,16 @@ def test_json_lines_tell_every_broken_rule_in_order(lanewise: Command) -> None:
         "summary": {
             "words": 4,
             "generations": {"cayman": {"ok": 1, "illegal": 1, "malformed": 1, "unmodelled": 1}},
+            "instructions": {
+                "cayman": {
+                    "CAST": {"ok": 1, "illegal": 1, "malformed": 0, "unmodelled": 0},
+                    "LDWEIGHTS": {"ok": 0, "illegal": 0, "malformed": 0, "unmodelled": 1},
+                }
+            },
+            "malformed_opcodes": {"cayman": {"0x00": 1}},
+            "broken_rules": {"mask-disabled": 1, "channels": 1, "bypass": 1},
             "first_broken_rules": {"mask-disabled": 1},
+            "not_listed": 0,
         }
     }
 
@@ -64,13 +84,77 @@ def test_several_files_are_told_apart(lanewise: Command) -> None:
     Path("b.bin").write_bytes(programs.ILLEGAL)
     outcome = lanewise("check", "a.bin", "b.bin")
     assert outcome.out.startswith("b.bin: word 0 (0x0): CAST illegal\n")
-    assert outcome.out.endswith("cayman: 2 words: 1 ok, 1 illegal\n")
+    assert outcome.out.endswith("\ncayman: 2 words: 1 ok, 1 illegal\n")
 
 
 def test_the_output_can_be_a_file(lanewise: Command) -> None:
     outcome = lanewise("check", "-o", "found.txt", stdin=ALL)
     assert (outcome.status, outcome.out) == (1, "")
     assert Path("found.txt").read_text().endswith("1 unmodelled\n")
+
+
+@pytest.mark.parametrize("limit", ["0", "1", "3", "all", None])
+def test_the_limit_is_of_listed_words_and_the_summary_counts_all(
+    limit: str | None, lanewise: Command
+) -> None:
+    words = (programs.CAST + programs.ILLEGAL) * 1200
+    arguments = [] if limit is None else ["--limit", limit]
+    text = lanewise("check", *arguments, stdin=words).out
+    most = {None: 1000, "all": 1200}.get(limit) if not (limit or "").isdigit() else int(limit or 0)
+    assert most is not None
+    assert text.count("CAST illegal") == most
+    more = "more " if most else ""
+    left = f"… and {1200 - most} {more}words ('--limit all' lists them)\n"
+    assert (left in text) == (most < 1200)
+    assert "cayman: 2400 words: 1200 ok, 1200 illegal\n" in text
+    # Programs that read JSON Lines get all unless they say otherwise.
+    *listed, summary = lanewise("check", "--json", *arguments, stdin=words).out.splitlines()
+    assert len(listed) == (1200 if limit is None else most)
+    assert json.loads(summary)["summary"]["not_listed"] == 1200 - len(listed)
+
+
+@pytest.mark.parametrize("limit", ["", "-1", "some", "1.5", "0x", "٣"])
+def test_a_limit_that_is_no_number_is_refused(limit: str, lanewise: Command) -> None:
+    outcome = lanewise("check", "--limit", limit, stdin=programs.CAST)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "--limit" in outcome.err
+
+
+def test_the_summary_agrees_with_words_checked_one_by_one(lanewise: Command) -> None:
+    rng = random.Random(11)
+    kinds = [kind for kind in BY_OPCODE.values() if GENERATIONS["sunda"] in kind.generations()]
+    legal = [legal_word(rng.choice(kinds), "sunda", Profile.ISA, rng) for _ in range(150)]
+    words = [mutated(word, rng) for word in legal] + [random_word("sunda", rng) for _ in range(50)]
+    out = lanewise("check", "-g", "sunda", "--json", stdin=b"".join(words)).out
+    *listed, last = map(json.loads, out.splitlines())
+    summary = last["summary"]
+    found = [entry["generations"]["sunda"] for entry in listed]
+    verdicts = Counter(finding["verdict"] for finding in found)
+    assert {name: summary["generations"]["sunda"][name] for name in verdicts} == verdicts
+    rules = Counter(broken["rule"] for finding in found for broken in finding["broken"])
+    assert summary["broken_rules"] == rules
+    first = Counter(finding["broken"][0]["rule"] for finding in found if finding["broken"])
+    assert summary["first_broken_rules"] == first
+    assert sum(summary["generations"]["sunda"].values()) == summary["words"] == len(words)
+    illegal = Counter(finding["name"] for finding in found if finding["verdict"] == "illegal")
+    for name, counts in summary["instructions"]["sunda"].items():
+        assert counts["illegal"] == illegal[name]
+
+
+def test_a_large_file_takes_no_more_memory_than_a_small_one(tmp_path: Path) -> None:
+    """Peak memory, of Python and NumPy, does not follow the size of the input."""
+    piece = (programs.CAST + programs.ILLEGAL) * (1 << 15)
+    peaks = []
+    for repeats in (1, 8):
+        path = tmp_path / f"{repeats}.bin"
+        path.write_bytes(piece * repeats)
+        tracemalloc.start()
+        try:
+            main(["check", "--limit", "0", str(path)])
+        finally:
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    assert peaks[1] < peaks[0] + len(piece) // 2
 
 
 def test_input_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

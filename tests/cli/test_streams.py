@@ -87,7 +87,8 @@ def test_several_fifos_are_read_one_after_the_other(lanewise: Command) -> None:
     outcome = lanewise("check", "a", "file", "b")
     for writer in writers:
         writer.join(20)
-    assert (outcome.status, outcome.out) == (0, "cayman: 10001 words: 10001 ok\n")
+    assert outcome.status == 0
+    assert outcome.out.endswith("\ncayman: 10001 words: 10001 ok\n")
 
 
 @pytest.mark.parametrize("content", [b"", programs.CAST + b"\0"])

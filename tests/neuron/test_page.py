@@ -18,7 +18,7 @@ def snippets(page: str) -> list[str]:
 
 def test_the_page_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
     blocks = snippets("docs/neuron.md")
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     names: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, "docs/neuron.md", "exec"), names)

@@ -1,10 +1,11 @@
 """The AWS NeuronCore: its copy, cast, select and search instructions, on four generations.
 
-``NeuronCore`` is the machine, ``decode``, ``encode`` and ``check`` work on single words, the
-instruction classes are in ``lanewise.neuron.instructions``; ``walk`` and ``indirect`` write
-access patterns.
+``NeuronCore`` is the machine, ``decode``, ``encode`` and ``check`` work on single words and
+``check_words`` on millions, the instruction classes are in ``lanewise.neuron.instructions``;
+``walk`` and ``indirect`` write access patterns.
 """
 
+from lanewise.neuron.bulk import BulkReport, Tally, check_words
 from lanewise.neuron.core import NeuronCore
 from lanewise.neuron.dispatch import AnyInstruction, check, decode, encode
 from lanewise.neuron.dtypes import Dtype, find_dtype, scalar_bits
@@ -22,6 +23,7 @@ __all__ = [
     "PROFILES",
     "Address",
     "AnyInstruction",
+    "BulkReport",
     "CoreState",
     "Dispatch",
     "Dtype",
@@ -33,8 +35,10 @@ __all__ = [
     "Place",
     "Prepared",
     "Profile",
+    "Tally",
     "Unmodelled",
     "check",
+    "check_words",
     "decode",
     "encode",
     "find_dtype",

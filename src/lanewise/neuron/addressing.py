@@ -73,6 +73,15 @@ def walk_trouble(
     return None
 
 
+def window_starts(channels: int) -> tuple[int, ...]:
+    """The partitions at which a window of ``channels`` may start where quadrants count."""
+    if channels > 2 * QUADRANT:
+        return (0,)
+    if channels > QUADRANT:
+        return (0, 64)
+    return (0, 32, 64, 96)
+
+
 def window_trouble(profile: Profile, place: Place, channels: int) -> Trouble | None:
     """Whether ``channels`` partitions may start at a place (profile ``partition_window``)."""
     first = place.partition
@@ -84,12 +93,7 @@ def window_trouble(profile: Profile, place: Place, channels: int) -> Trouble | N
         )
     if profile.partition_window == "fits":
         return None
-    if channels > 2 * QUADRANT:
-        starts: tuple[int, ...] = (0,)
-    elif channels > QUADRANT:
-        starts = (0, 64)
-    else:
-        starts = (0, 32, 64, 96)
+    starts = window_starts(channels)
     if first in starts:
         return None
     return Trouble(

@@ -63,6 +63,11 @@ class Generation:
         """Bytes of real memory in each partition of ``space``."""
         return self.sbuf_bytes if space == "sbuf" else self.psum_bytes
 
+    @property
+    def psum_window(self) -> tuple[int, int]:
+        """The address of PSUM, and the distance of two partitions there as a power of two."""
+        return _PSUM_BASE, _PSUM_STRIDE_BITS
+
     def locate(self, address: int) -> Place | None:
         """The place a direct address names, or None when it lies outside SBUF and PSUM."""
         partition = address >> self.sbuf_stride_bits

@@ -15,7 +15,7 @@ from lanewise.check.bench.measure import spread_of
 from lanewise.check.bench.result import Result
 from lanewise.formats import FORMATS, FP32
 from lanewise.model import Observer
-from lanewise.neuron import NeuronCore, check, walk
+from lanewise.neuron import NeuronCore, check, check_words, walk
 from lanewise.neuron.instructions import BY_OPCODE
 
 _CAST, _COPY_PREDICATED, _FILL, _MAX8 = (BY_OPCODE[code] for code in (0x47, 0x72, 0xE8, 0x6C))
@@ -128,7 +128,7 @@ def observed(tiles: Tiles) -> list[Result]:
 
 
 def decode_and_check(tiles: Tiles) -> list[Result]:
-    """Words from bytes, decoded and checked, one by one."""
+    """Words from bytes, decoded and checked: in bulk, and one by one with all that is wrong."""
     from lanewise.check.generators import legal_word
 
     rng, core = Random(0), NeuronCore()
@@ -138,7 +138,13 @@ def decode_and_check(tiles: Tiles) -> list[Result]:
         for _ in range(30)
     ]
     single = tiles.clock.time(lambda: [check(word) for word in words]).inverted(len(words))
-    return [Result("decode-and-check-single", "words decoded and checked", "/s", single, True)]
+    count = 1 << 17
+    many = b"".join(rng.choices(words, k=count))
+    bulk = tiles.clock.time(lambda: check_words(many).tally()).inverted(count)
+    return [
+        Result("decode-and-check", "random legal words from bytes, in bulk", "/s", bulk, True),
+        Result("decode-and-check-single", "the same one by one", "/s", single, True),
+    ]
 
 
 def all_fp32(tiles: Tiles) -> list[Result]:

@@ -53,7 +53,7 @@ def _rows() -> list[Row]:
         Row(("program",), machine.program),
         Row(("observed",), machine.observed),
         Row(("machine-cast", "machine-cast-small"), machine.pitched),
-        Row(("decode-and-check-single",), machine.decode_and_check),
+        Row(("decode-and-check", "decode-and-check-single"), machine.decode_and_check),
         Row(("all-fp32",), machine.all_fp32),
         Row(("import",), machine.importing),
     ]

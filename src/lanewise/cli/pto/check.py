@@ -13,7 +13,7 @@ from typing import Any
 from lanewise.cli.pto.program import build_profile, read_words
 from lanewise.cli.support.inputs import shown_name
 from lanewise.cli.support.output import Output, opened_output
-from lanewise.cli.support.reports import plural
+from lanewise.cli.support.reports import plural, show_passed_over
 from lanewise.pto import PtoFault
 from lanewise.pto.checking import BundleFinding, check_program
 
@@ -25,6 +25,7 @@ class Request:
     files: list[str]
     overrides: list[str] | None
     every: bool
+    limit: int | None
     as_json: bool
     output: str | None
 
@@ -36,6 +37,7 @@ def check(request: Request) -> bool:
     programs = [(path, read_words(path)) for path in request.files]
     counts: Counter[str] = Counter()
     rules: Counter[str] = Counter()
+    listed = passed_over = 0
     with opened_output(request.output) as out:
         for path, words in programs:
             for finding in check_program(words, profile):
@@ -43,15 +45,26 @@ def check(request: Request) -> bool:
                 counts["ok" if fault is None else str(fault.kind)] += 1
                 if fault is not None:
                     rules[fault.rule] += 1
-                if fault is not None or request.every:
-                    if request.as_json:
-                        out.json(_document(path, finding))
-                    else:
-                        _show(out, path if len(request.files) > 1 else None, finding)
+                if fault is None and not request.every:
+                    continue
+                if request.limit is not None and listed >= request.limit:
+                    passed_over += 1
+                    continue
+                listed += 1
+                if request.as_json:
+                    out.json(_document(path, finding))
+                else:
+                    _show(out, path if len(request.files) > 1 else None, finding)
         if request.as_json:
-            summary = {"bundles": counts.total(), "verdicts": dict(counts), "rules": dict(rules)}
+            summary = {
+                "bundles": counts.total(),
+                "verdicts": dict(counts),
+                "rules": dict(rules),
+                "not_listed": passed_over,
+            }
             out.json({"summary": summary})
         else:
+            show_passed_over(out, passed_over, listed, "bundle")
             parts = [f"{number} {kind}" for kind, number in counts.most_common()]
             out.line(f"{plural(counts.total(), 'bundle')}: {', '.join(parts) or 'none'}")
     return set(counts) <= {"ok"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import select
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from lanewise.text.recognition import PROBE, assembly_machine, is_array
 
 STDIN: Final = "-"
 _CHUNK: Final = 1 << 18
+_MOMENT: Final = 0.001
 _LARGEST_PROGRAM: Final = 1 << 28
 
 
@@ -23,11 +25,12 @@ def shown_name(path: str) -> str:
     return "standard input" if path == STDIN else path
 
 
-def word_pieces(path: str, word_bytes: int) -> Iterator[bytes]:
+def word_pieces(path: str, word_bytes: int, most: int = _CHUNK) -> Iterator[bytes]:
     """The content of ``path`` (``-``: standard input) in pieces of whole words.
 
-    UsageError when it cannot be read, holds nothing, or ends inside a word; for a file that
-    comes before the first piece.
+    A piece has about ``most`` bytes, fewer where no more are there yet. UsageError when it
+    cannot be read, holds nothing, or ends inside a word; for a file that comes before the first
+    piece.
     """
     name = shown_name(path)
     try:
@@ -37,7 +40,7 @@ def word_pieces(path: str, word_bytes: int) -> Iterator[bytes]:
                 head = stream.peek(PROBE)[:PROBE] if hasattr(stream, "peek") else b""
                 _check_kind(path, head, word_bytes)
                 _check_size(name, status.st_size, word_bytes, head[:_SAMPLE])
-            yield from _pieces(stream, path, word_bytes)
+            yield from _pieces(stream, path, word_bytes, most)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
@@ -133,11 +136,9 @@ def _opened(path: str, name: str) -> AbstractContextManager[IO[bytes]]:
     return open(path, "rb")
 
 
-def _pieces(stream: IO[bytes], path: str, word_bytes: int) -> Iterator[bytes]:
+def _pieces(stream: IO[bytes], path: str, word_bytes: int, most: int) -> Iterator[bytes]:
     total, rest = 0, b""
-    # What is there now, so that words are answered as they come through a pipe.
-    read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
-    while block := read(_CHUNK):
+    while block := _present(stream, most):
         if not total:
             _check_kind(path, block, word_bytes)
         total += len(block)
@@ -147,6 +148,28 @@ def _pieces(stream: IO[bytes], path: str, word_bytes: int) -> Iterator[bytes]:
         if whole:
             yield block[:whole]
     _check_size(shown_name(path), total, word_bytes, rest)
+
+
+def _present(stream: IO[bytes], most: int) -> bytes:
+    """What is there now, so that words are answered as they come; empty at the end.
+
+    A pipe gives a little at a time: more that comes within a moment is taken with it.
+    """
+    read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+    parts = [read(most)]
+    size = len(parts[0])
+    while parts[-1] and size < most and _has_more(stream):
+        parts.append(read(most - size))
+        size += len(parts[-1])
+    return b"".join(parts)
+
+
+def _has_more(stream: IO[bytes]) -> bool:
+    """Whether reading would not wait, as far as the system can tell."""
+    try:
+        return bool(select.select([stream], [], [], _MOMENT)[0])
+    except (OSError, ValueError):
+        return False
 
 
 def _check_kind(path: str, head: bytes, word_bytes: int) -> None:

@@ -57,3 +57,10 @@ def diagnostic_document(source: Source, diagnostic: Diagnostic) -> dict[str, Any
 def plural(count: int, noun: str, nouns: str | None = None) -> str:
     """The count with its noun: 1 word, 2 words."""
     return f"{count} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def show_passed_over(output: Output, passed_over: int, listed: int, noun: str) -> None:
+    """One line about what ``--limit`` left out, if anything."""
+    if passed_over:
+        more = "more " if listed else ""
+        output.line(f"… and {plural(passed_over, more + noun)} ('--limit all' lists them)")

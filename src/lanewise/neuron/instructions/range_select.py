@@ -17,7 +17,9 @@ from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
     CHANNELS,
     COMMON,
+    Broken,
     Check,
+    Columns,
     Finding,
     Rule,
     alu_code_is,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
 FILL_VALUE = 0xFF7FFFFF
 LARGEST_INDEX = 1 << 24
+FP32_OF_LARGEST_INDEX, NEGATIVE_ZERO = 0x4B80_0000, 0x8000_0000
 RELATIONS = {0x12: "eq", 0x13: "gt", 0x14: "ge", 0x15: "le", 0x16: "lt"}
 
 
@@ -67,11 +70,30 @@ def _index_range(check: Check) -> Finding | None:
     return None
 
 
+def _index_range_columns(columns: Columns) -> Broken:
+    broken = columns.broken()
+    bits = columns.field("base")
+    # FP32 bits are in order from +0 to infinity; -0 is 0, every other negative code is below it.
+    out_of_range = (bits > FP32_OF_LARGEST_INDEX) & (bits != NEGATIVE_ZERO)
+    broken.where(out_of_range, "base")
+    within = np.where(out_of_range, 0, bits).astype(np.uint32)
+    whole = within.view(np.float32).astype(np.int64)
+    most = (LARGEST_INDEX - whole).astype(np.uint64)
+    broken.where(columns.has_count("src") & (columns.pattern("src").count > most), "base")
+    return broken
+
+
 def _fill_value(check: Check) -> Finding | None:
     raw = check.word.fields["fill_value"].extract(int(check.word))
     if raw == FILL_VALUE:
         return None
     return Finding("fill_value", f"{raw:#010x}", f"{FILL_VALUE:#010x} (-FLT_MAX)")
+
+
+def _fill_value_columns(columns: Columns) -> Broken:
+    broken = columns.broken()
+    broken.where(columns.field("fill_value") != FILL_VALUE, "fill_value")
+    return broken
 
 
 class RangeSelect(Instruction, opcode=0xBC):
@@ -121,10 +143,16 @@ class RangeSelect(Instruction, opcode=0xBC):
             "index-range",
             "base is finite, at least 0 and at most 2^24, and trunc(base) + count <= 2^24",
             _index_range,
+            _index_range_columns,
         ),
         dtype_in("in-dtype", "in_dtype", FLOAT_TYPES),
         dtype_in("out-dtype", "out_dtype", FLOAT_TYPES_AND_FP32R),
-        Rule("fill-value", "fill_value is -FLT_MAX, bits 0xff7fffff", _fill_value),
+        Rule(
+            "fill-value",
+            "fill_value is -FLT_MAX, bits 0xff7fffff",
+            _fill_value,
+            _fill_value_columns,
+        ),
         code_in("comparison-0", "comp_op0", RELATIONS, alu_codes()),
         code_in("comparison-1", "comp_op1", RELATIONS, alu_codes()),
         immediate("bound-0", "bound0"),

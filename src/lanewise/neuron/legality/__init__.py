@@ -5,6 +5,14 @@ the list in the instruction's file reads like the manual's.
 """
 
 from lanewise.neuron.legality.check import Check, Finding, Rule, listed, ranges_of
+from lanewise.neuron.legality.columns import Broken, Columns
+from lanewise.neuron.legality.counts import (
+    count_in,
+    count_plus_one,
+    element_count,
+    key_count,
+    same_count,
+)
 from lanewise.neuron.legality.fields import (
     CHANNELS,
     COMMON,
@@ -20,14 +28,9 @@ from lanewise.neuron.legality.fields import (
 )
 from lanewise.neuron.legality.immediates import immediate, immediate_fp32
 from lanewise.neuron.legality.operands import (
-    count_in,
-    count_plus_one,
-    element_count,
     engine_reach,
-    key_count,
     quadrant,
     readable,
-    same_count,
     source_placement,
     window,
     writable,
@@ -37,7 +40,9 @@ __all__ = [
     "CHANNELS",
     "COMMON",
     "RESERVED_ZERO",
+    "Broken",
     "Check",
+    "Columns",
     "Finding",
     "Rule",
     "alu_code_is",

@@ -16,6 +16,7 @@ from lanewise.words import BitRange
 
 if TYPE_CHECKING:
     from lanewise.neuron.instruction import Instruction
+    from lanewise.neuron.legality.columns import Broken, Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,14 @@ class Rule:
     """One legality rule.
 
     ``id`` is stable and quoted by errors, cases and documentation; ``demand`` says what the rule
-    asks for; ``test`` looks at one word. ``only`` limits the rule to some generations.
+    asks for; ``test`` looks at one word, ``columns`` at many words of an instruction, with the
+    same outcome for each. ``only`` limits the rule to some generations.
     """
 
     id: str
     demand: str
     test: Callable[[Check], Finding | None]
+    columns: Callable[[Columns], Broken]
     only: Callable[[Generation], bool] | None = None
 
     def applies(self, generation: Generation) -> bool:

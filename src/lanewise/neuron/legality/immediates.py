@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from lanewise.neuron.addressing import Trouble, element_place, window_trouble
 from lanewise.neuron.dtypes import Dtype, dtype_names, element_size
 from lanewise.neuron.legality.check import Check, Finding, Rule
+from lanewise.neuron.legality.columns import Broken, Columns
 from lanewise.neuron.legality.fields import CHANNELS_FIELD
 from lanewise.neuron.words import IMMEDIATE_SOURCES, REGISTERS, Immediate
 
@@ -31,11 +34,24 @@ def immediate(rule: str, name: str) -> Rule:
             "one of " + ", ".join(f"{code} ({text})" for code, text in IMMEDIATE_SOURCES.items()),
         )
 
+    def columns(columns: Columns) -> Broken:
+        broken = columns.broken()
+        field = columns.kind.fields[name]
+        assert isinstance(field, Immediate)
+        source, value = columns.field(field.source), columns.field(name)
+        broken.holds_where(source == INLINE)
+        broken.where((source == REGISTER) & (value >= REGISTERS), name)
+        broken.holds_where(source == REGISTER)
+        broken.where(source != POINTER, field.source)
+        _pointer_columns(columns, broken, name, field)
+        return broken
+
     return Rule(
         rule,
         f"{name} is inline, a direct pointer to aligned readable memory in every lane, or a "
         "register number below 64",
         test,
+        columns,
     )
 
 
@@ -65,6 +81,18 @@ def _pointer(check: Check, name: str, field: Immediate, value: int) -> Finding |
     return None if trouble is None else Finding(name, trouble.value, trouble.allowed, trouble.hint)
 
 
+def _pointer_columns(columns: Columns, broken: Broken, name: str, field: Immediate) -> None:
+    size, value = columns.size_of(field), columns.field(name)
+    if isinstance(field.dtype, str):
+        broken.holds_where((size == 0) & columns.is_denied(field.dtype))
+        broken.where(size == 0, field.dtype)
+    broken.where(value >> 29 != 0, name)
+    place = columns.locate(value, np.ones(columns.count, np.bool_))
+    broken.where(~columns.is_element(place, size, writes=False, sbuf_only=False), name)
+    broken.holds_where(columns.is_denied(CHANNELS_FIELD))
+    broken.where(~columns.is_window(place, columns.field(CHANNELS_FIELD)), name)
+
+
 def immediate_fp32(source: str, dtype: str) -> Rule:
     """An inline scalar has type FP32."""
 
@@ -75,4 +103,11 @@ def immediate_fp32(source: str, dtype: str) -> Rule:
         shown = dtype_names().get(code, "no name")
         return Finding(dtype, f"{code:#x} ({shown})", "FP32 (0xa) because the scalar is inline")
 
-    return Rule("immediate-fp32", f"{dtype} is FP32 when {source} is 0 (inline)", test)
+    def columns(columns: Columns) -> Broken:
+        broken = columns.broken()
+        broken.holds_where(columns.field(source) != INLINE)
+        broken.holds_where(columns.is_denied(dtype))
+        broken.where(columns.field(dtype) != Dtype.FP32, dtype)
+        return broken
+
+    return Rule("immediate-fp32", f"{dtype} is FP32 when {source} is 0 (inline)", test, columns)

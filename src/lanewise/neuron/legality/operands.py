@@ -1,6 +1,8 @@
-"""Rules about operands: windows, readable and writable patterns, quadrants, placement, counts."""
+"""Rules about operands: windows, readable and writable patterns, quadrants, placement."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from lanewise.neuron.addressing import (
     Trouble,
@@ -12,13 +14,9 @@ from lanewise.neuron.addressing import (
 from lanewise.neuron.dtypes import dtype_names
 from lanewise.neuron.generation import Place
 from lanewise.neuron.legality.check import Check, Finding, Rule
+from lanewise.neuron.legality.columns import PSUM, SBUF, Broken, Columns, Pattern
 from lanewise.neuron.legality.fields import CHANNELS_FIELD, only_with_indirect_patterns
 from lanewise.neuron.words import Address, Indirect
-
-
-def _elements(count: int) -> str:
-    """A number of elements, for people."""
-    return f"{count} element" if count == 1 else f"{count} elements"
 
 
 def _finding(operand: str, trouble: Trouble, part: str | None = None) -> Finding:
@@ -44,11 +42,25 @@ def window(operand: str) -> Rule:
                     return _finding(operand, trouble, part)
         return None
 
+    def columns(columns: Columns) -> Broken:
+        broken = columns.broken()
+        broken.holds_where(~columns.is_usable(operand))
+        broken.holds_where(columns.is_denied(CHANNELS_FIELD))
+        channels, is_list = columns.field(CHANNELS_FIELD), columns.is_indirect(operand)
+        index, data = columns.index_place(operand), columns.data_place(operand)
+        bad = index.known & ~columns.is_window(index, channels)
+        broken.where(bad, f"{operand}.index")
+        bad = data.known & ~columns.is_window(data, channels)
+        broken.where(bad & is_list, f"{operand}.data")
+        broken.where(bad, f"{operand}.start")
+        return broken
+
     return Rule(
         f"{operand}-window",
         f"the partitions from the start of {operand} are a legal window for the active channels "
         "(profile field partition_window); an address in a register is tested when the word runs",
         test,
+        columns,
     )
 
 
@@ -120,6 +132,57 @@ def _valid_indirect(check: Check, operand: str, pattern: Indirect, size: int) ->
     return _finding(operand, data, "data") if isinstance(data, Trouble) else None
 
 
+def _valid_pattern_columns(columns: Columns, operand: str) -> Broken:
+    """The same for many words."""
+    broken = columns.broken()
+    field, pattern = columns.operand(operand), columns.pattern(operand)
+    unusable = ~columns.is_usable(operand)
+    broken.where(unusable & pattern.is_list, f"{operand}.index.mode")
+    broken.where(unusable, f"{operand}.start.mode")
+    ill_formed = pattern.in_register & ~pattern.well_formed_register()
+    broken.where(ill_formed & pattern.is_list, f"{operand}.index")
+    broken.where(ill_formed, f"{operand}.start")
+    broken.holds_where(pattern.in_register & ~pattern.is_list)
+    size = columns.size_of(field)
+    dtype_field = field.dtype if isinstance(field.dtype, str) else operand
+    broken.holds_where((size == 0) & columns.is_denied(dtype_field))
+    broken.where(size == 0, dtype_field)
+    if field.indirect_type is not None:
+        _valid_indirect_columns(columns, broken, operand, pattern)
+        broken.holds_where(pattern.is_list)
+    place = columns.data_place(operand)
+    writes, sbuf_only = field.is_destination, field.sbuf_only
+    good = columns.is_element(place, size, writes=writes, sbuf_only=sbuf_only)
+    broken.where(~good, f"{operand}.start")
+    broken.holds_where(pattern.shape_in_register)
+    broken.holds_where(pattern.has_zero & columns.is_denied(f"{operand}.num"))
+    broken.where(pattern.has_zero, f"{operand}.num")
+    low, high = place.offset, place.offset + size - 1
+    for step, num in zip(pattern.step, pattern.num, strict=True):
+        reach = step * (num - 1) * size
+        low = low + np.minimum(reach, 0)
+        high = high + np.maximum(reach, 0)
+    broken.where((low < 0) | (high >= columns.active_bytes(place)), f"{operand}.step")
+    return broken
+
+
+def _valid_indirect_columns(
+    columns: Columns, broken: Broken, operand: str, pattern: Pattern
+) -> None:
+    field, is_list = columns.operand(operand), pattern.is_list
+    broken.where(is_list & (pattern.num_elem < 1), f"{operand}.num_elem")
+    index = columns.index_place(operand)
+    good = columns.is_element(index, 4, writes=False, sbuf_only=False)
+    good &= index.offset + 4 * pattern.num_elem <= columns.active_bytes(index)
+    broken.where(is_list & ~pattern.in_register & ~good, f"{operand}.index")
+    # What is no direct address is nowhere.
+    data = columns.data_place(operand)
+    good = columns.is_element(
+        data, columns.size_of(field), writes=field.is_destination, sbuf_only=field.sbuf_only
+    )
+    broken.where(is_list & ~good, f"{operand}.data")
+
+
 def readable(operand: str) -> Rule:
     """The operand is a pattern that may be read."""
     return Rule(
@@ -127,6 +190,7 @@ def readable(operand: str) -> Rule:
         f"{operand} is a valid pattern: a sized type, an aligned start, every num at least 1, the "
         "whole walk inside the active bytes of its partition",
         lambda check: _valid_pattern(check, operand),
+        lambda columns: _valid_pattern_columns(columns, operand),
     )
 
 
@@ -136,6 +200,7 @@ def writable(operand: str) -> Rule:
         f"{operand}-writable",
         f"{operand} is a valid pattern, as for reading; a write to PSUM needs a 4-byte type",
         lambda check: _valid_pattern(check, operand),
+        lambda columns: _valid_pattern_columns(columns, operand),
     )
 
 
@@ -155,11 +220,20 @@ def quadrant(operand: str) -> Rule:
             f"{32 * data.quadrant + 31}), where the data starts",
         )
 
+    def columns(columns: Columns) -> Broken:
+        broken = columns.broken()
+        index, data = columns.index_place(operand), columns.data_place(operand)
+        broken.holds_where(~index.known | (data.space != SBUF))
+        same = (index.space == SBUF) & (index.quadrant == data.quadrant)
+        broken.where(~same, f"{operand}.index")
+        return broken
+
     return Rule(
         f"{operand}-quadrant",
         f"the index list of {operand} starts in the SBUF quadrant of its data; data in PSUM is "
         "free",
         test,
+        columns,
         only=only_with_indirect_patterns,
     )
 
@@ -185,101 +259,20 @@ def source_placement(predicate: str, data: str) -> Rule:
             f"in SBUF quadrant {first.quadrant}, where {predicate} starts, or in PSUM",
         )
 
+    def columns(columns: Columns) -> Broken:
+        broken = columns.broken()
+        first, second = columns.data_place(predicate), columns.data_place(data)
+        broken.holds_where(~first.known | ~second.known | (first.space != second.space))
+        apart = (first.space == PSUM) | (first.quadrant != second.quadrant)
+        broken.where(apart, f"{data}.start")
+        return broken
+
     return Rule(
         "source-placement",
         f"{predicate} and {data} start in the same SBUF quadrant, or exactly one is in PSUM; "
         "waived when a register holds an address",
         test,
-    )
-
-
-def same_count(rule: str, left: str, right: str) -> Rule:
-    """Two operands have the same number of elements."""
-
-    def test(check: Check) -> Finding | None:
-        first, second = check.count(left), check.count(right)
-        if first is None or second is None or first == second:
-            return None
-        part = "num_elem" if check.is_indirect(right) else "num"
-        return Finding(f"{right}.{part}", _elements(second), f"{first} elements, as many as {left}")
-
-    return Rule(
-        rule,
-        f"{left} and {right} have the same number of elements; waived when a register holds a "
-        "shape",
-        test,
-    )
-
-
-def count_in(rule: str, operand: str, low: int, high: int | None = None) -> Rule:
-    """The operand has ``low`` (to ``high``) elements."""
-    most = low if high is None else high
-    shown = str(low) if high is None else f"{low} to {high}"
-
-    def test(check: Check) -> Finding | None:
-        count = check.count(operand)
-        if count is None or low <= count <= most:
-            return None
-        return Finding(f"{operand}.num", _elements(count), f"{shown} elements")
-
-    return Rule(rule, f"{operand} has {shown} elements; waived for a shape in a register", test)
-
-
-def key_count(operand: str) -> Rule:
-    """Eight keys; the first generation counts ``num`` even where a register holds the shape."""
-
-    def test(check: Check) -> Finding | None:
-        count = check.count(operand)
-        if (
-            count is None
-            and check.is_usable(operand)
-            and check.pattern(operand).start.shape_in_register
-            and not check.generation.shape_register_waives_key_count
-        ):
-            count = 1
-            for num in check.pattern(operand).num:
-                count *= num
-        if count is None or count == 8:
-            return None
-        return Finding(f"{operand}.num", _elements(count), "8 elements, in any split")
-
-    return Rule(
-        "key-count",
-        f"{operand} has 8 elements; a shape in a register waives this except on sunda",
-        test,
-    )
-
-
-def element_count(operand: str, count: int, count_field: str = "dst_element_count") -> Rule:
-    """The count field and the pattern both say ``count``."""
-
-    def test(check: Check) -> Finding | None:
-        said = getattr(check.word, count_field)
-        if said != count:
-            return Finding(count_field, str(said), str(count))
-        walked = check.count(operand)
-        if walked is None or walked == count:
-            return None
-        return Finding(f"{operand}.num", _elements(walked), _elements(count))
-
-    return Rule("element-count", f"{count_field} and {operand} both say {count}", test)
-
-
-def count_plus_one(source: str, destination: str) -> Rule:
-    """The destination has one element more than the source, for the count."""
-
-    def test(check: Check) -> Finding | None:
-        have, got = check.count(source), check.count(destination)
-        if have is None or got is None or got == have + 1:
-            return None
-        return Finding(
-            f"{destination}.num",
-            _elements(got),
-            f"{have + 1} elements, one more than {source} for the count",
-        )
-
-    return Rule(
-        "count-plus-one", f"{destination} has one element more than {source}, for the count", test
+        columns,
     )
 
 
@@ -303,4 +296,15 @@ def engine_reach(*operands: str) -> Rule:
                     )
         return None
 
-    return Rule("engine-reach", "a word on the POOL engine has no operand in PSUM", test)
+    def columns(columns: Columns) -> Broken:
+        broken = columns.broken()
+        if columns.engine != "pool":
+            return broken
+        for operand in operands:
+            broken.where(columns.index_place(operand).space == PSUM, f"{operand}.index")
+            there = columns.data_place(operand).space == PSUM
+            broken.where(there & columns.is_indirect(operand), f"{operand}.data")
+            broken.where(there, f"{operand}.start")
+        return broken
+
+    return Rule("engine-reach", "a word on the POOL engine has no operand in PSUM", test, columns)
