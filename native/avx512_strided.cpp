@@ -256,7 +256,8 @@ bool avx512_gather(const std::byte* row, const Part& part, std::byte* packed, un
     switch (size) {
         case 1: return gather_as<std::uint8_t>(row, part, packed);
         case 2: return gather_as<std::uint16_t>(row, part, packed);
-        default: return gather_as<std::uint32_t>(row, part, packed);
+        case 4: return gather_as<std::uint32_t>(row, part, packed);
+        default: return false;
     }
 }
 
@@ -264,7 +265,8 @@ bool avx512_scatter(std::byte* row, const Part& part, const std::byte* packed, u
     switch (size) {
         case 1: return scatter_as<std::uint8_t>(row, part, packed);
         case 2: return scatter_as<std::uint16_t>(row, part, packed);
-        default: return scatter_as<std::uint32_t>(row, part, packed);
+        case 4: return scatter_as<std::uint32_t>(row, part, packed);
+        default: return false;
     }
 }
 
@@ -273,7 +275,8 @@ bool avx512_scatter_where(std::byte* row, const Part& part, const std::byte* pac
     switch (size) {
         case 1: return scatter_where_as<std::uint8_t>(row, part, packed, mask);
         case 2: return scatter_where_as<std::uint16_t>(row, part, packed, mask);
-        default: return scatter_where_as<std::uint32_t>(row, part, packed, mask);
+        case 4: return scatter_where_as<std::uint32_t>(row, part, packed, mask);
+        default: return false;
     }
 }
 

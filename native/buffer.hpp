@@ -16,15 +16,17 @@ namespace lanewise {
 // The elements of an array [rows, …] as a walk, the last axis fastest; up to four axes after the
 // first. Goes through the buffer protocol and not DLPack, because rows of a memory image may be
 // any number of bytes apart and start at any address; DLPack counts strides in whole elements.
-// The memory stays where it is as long as the object lives: keep a reference.
-inline Walk walk_of(nanobind::handle object, const char* name, bool writable) {
+// The memory stays where it is as long as the object lives: keep a reference. Elements have 1, 2 or
+// 4 bytes, or also 8 where the kernel takes those (`eight`).
+inline Walk walk_of(nanobind::handle object, const char* name, bool writable, bool eight = false) {
     Py_buffer view;
     const int flags = writable ? PyBUF_STRIDES | PyBUF_WRITABLE : PyBUF_STRIDES;
     if (PyObject_GetBuffer(object.ptr(), &view, flags) != 0) throw nanobind::python_error();
     Walk walk;
     const int axes = view.ndim;
     const bool fits = axes >= 1 && axes <= most_dimensions + 1 &&
-                      (view.itemsize == 1 || view.itemsize == 2 || view.itemsize == 4);
+                      (view.itemsize == 1 || view.itemsize == 2 || view.itemsize == 4 ||
+                       (eight && view.itemsize == 8));
     if (fits) {
         walk.base = static_cast<std::byte*>(view.buf);
         walk.pitch = view.strides[0];
@@ -42,7 +44,8 @@ inline Walk walk_of(nanobind::handle object, const char* name, bool writable) {
     PyBuffer_Release(&view);
     if (!fits)
         refuse(std::string(name) +
-               " must have 1 to 5 dimensions and elements of 1, 2 or 4 bytes");
+               " must have 1 to 5 dimensions and elements of 1, 2" +
+               (eight ? ", 4 or 8 bytes" : " or 4 bytes"));
     return walk;
 }
 

@@ -12,6 +12,7 @@
 #include "avx512.hpp"
 #include "buffer.hpp"
 #include "program.hpp"
+#include "python_step.hpp"
 
 namespace nb = nanobind;
 
@@ -22,17 +23,6 @@ struct PyConversion {
     Conversion conversion;
     nb::object table;  // keeps the entries alive
 };
-
-// A step with the objects whose memory it works on.
-struct PyStep {
-    std::unique_ptr<Step> step;
-    std::vector<nb::object> kept;
-};
-
-template <typename... Objects>
-PyStep* made(std::unique_ptr<Step> step, const Objects&... objects) {
-    return new PyStep{std::move(step), {nb::borrow<nb::object>(objects)...}};
-}
 
 void run(PyStep& step, std::size_t threads) {
     nb::gil_scoped_release released;
@@ -334,4 +324,5 @@ NB_MODULE(_native, module) {
                nb::arg().none(), nb::arg().none());
     module.def("nonzero_rows", &make_nonzero);
     module.def("note_rows", &make_note);
+    bind_tiles(module);
 }

@@ -190,6 +190,7 @@ LANEWISE_INLINE void scatter_where_as(std::byte* row, const Part& part, const st
 LANEWISE_STRIDED(std::uint8_t, 1)
 LANEWISE_STRIDED(std::uint16_t, 2)
 LANEWISE_STRIDED(std::uint32_t, 4)
+LANEWISE_STRIDED(std::uint64_t, 8)
 #undef LANEWISE_STRIDED
 
 }  // namespace
@@ -199,7 +200,8 @@ void gather(const std::byte* row, const Part& part, std::byte* packed, unsigned 
     switch (size) {
         case 1: return gather_1(row, part, packed);
         case 2: return gather_2(row, part, packed);
-        default: return gather_4(row, part, packed);
+        case 4: return gather_4(row, part, packed);
+        default: return gather_8(row, part, packed);
     }
 }
 
@@ -208,7 +210,8 @@ void scatter(std::byte* row, const Part& part, const std::byte* packed, unsigned
     switch (size) {
         case 1: return scatter_1(row, part, packed);
         case 2: return scatter_2(row, part, packed);
-        default: return scatter_4(row, part, packed);
+        case 4: return scatter_4(row, part, packed);
+        default: return scatter_8(row, part, packed);
     }
 }
 
@@ -218,7 +221,8 @@ void scatter_where(std::byte* row, const Part& part, const std::byte* packed,
     switch (size) {
         case 1: return scatter_where_1(row, part, packed, mask);
         case 2: return scatter_where_2(row, part, packed, mask);
-        default: return scatter_where_4(row, part, packed, mask);
+        case 4: return scatter_where_4(row, part, packed, mask);
+        default: return scatter_where_8(row, part, packed, mask);
     }
 }
 

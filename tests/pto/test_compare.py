@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.pto import oracle
 from tests.pto.build import CUBE_TYPES, capacity, codes, core, physical, program, tile
 
-from lanewise.kernels import pto_reference as kernels
+from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto import DataType, Flag, PadValue, PtoFault, batch
 from lanewise.pto.elements import compare_elements
 

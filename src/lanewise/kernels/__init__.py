@@ -13,7 +13,14 @@ from types import ModuleType
 
 from lanewise.errors import LanewiseError, unknown_name
 
-__all__ = ["ENGINES", "available_engines", "engine_name", "native_problem", "select_engine"]
+__all__ = [
+    "ENGINES",
+    "available_engines",
+    "engine_name",
+    "native_problem",
+    "select_engine",
+    "select_tile_engine",
+]
 
 ENGINES = ("auto", "native", "reference")
 """What can be asked for: the best engine there is, or one of the two."""
@@ -29,6 +36,11 @@ def select_engine(name: str = "auto") -> ModuleType:
     ``native`` when it is not built. Keep the result: choosing is not free, using it is.
     """
     return importlib.import_module(f"{__name__}.{engine_name(name)}")
+
+
+def select_tile_engine(name: str = "auto") -> ModuleType:
+    """The kernels of the tile machine in the engine called ``name``, as :func:`select_engine`."""
+    return importlib.import_module(f"{__name__}.tiles_{engine_name(name)}")
 
 
 def engine_name(name: str = "auto") -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lanewise.errors import UsageError
-from lanewise.kernels import pto_reference as kernels
+from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.carriers import GPR_FIELDS, GprFields, gpr_columns
 from lanewise.pto.checks import check_encoding
 from lanewise.pto.datatypes import DataType

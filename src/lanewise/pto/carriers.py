@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from lanewise.kernels import pto_reference as kernels
+from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.datatypes import DataType
 from lanewise.pto.descriptor import Descriptor, Kind
 from lanewise.pto.faults import tile_legality

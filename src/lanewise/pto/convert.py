@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lanewise.errors import UsageError
 from lanewise.formats import ConversionPolicy, Value, encode, finite, infinity, nan, zero
-from lanewise.kernels.pto_reference import ELEMENT_TYPES
+from lanewise.kernels.tiles_reference import ELEMENT_TYPES
 from lanewise.pto.datatypes import DataType
 
 

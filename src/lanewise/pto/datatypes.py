@@ -12,7 +12,7 @@ from types import MappingProxyType
 from lanewise import formats
 from lanewise.errors import UsageError, unknown_name
 from lanewise.formats import Format
-from lanewise.kernels.pto_reference import Ordering
+from lanewise.kernels.tiles_reference import Ordering
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lanewise.errors import unknown_name
-from lanewise.kernels import pto_reference as kernels
+from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.checks import check_encoding
 from lanewise.pto.datatypes import ROW_MAJOR_TYPES, DataType
 from lanewise.pto.faults import tile_legality

@@ -30,7 +30,7 @@ from lanewise.formats import (
     encode,
 )
 from lanewise.kernels import hif4_reference as kernels
-from lanewise.kernels.pto_reference import join_nibbles, split_nibbles
+from lanewise.kernels.tiles_reference import join_nibbles, split_nibbles
 from lanewise.pto.profile import PtoProfile
 from lanewise.words import Array, Unsigned, Word, bits
 

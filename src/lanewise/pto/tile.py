@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lanewise.errors import UsageError
-from lanewise.kernels import pto_reference as kernels
+from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.datatypes import DataType
 from lanewise.pto.descriptor import Descriptor, Kind, smallest_capacity
 from lanewise.pto.geometry import M16_NIBBLES, Layout, cell_shape, storage, supports

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from lanewise.kernels import pto_reference as kernels
+from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.carriers import (
     Carrier,
     GprFields,

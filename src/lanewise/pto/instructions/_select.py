@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanewise.kernels import pto_reference as kernels
+from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.carriers import Carrier, gpr_fields, mask_of_tile, mask_of_words
 from lanewise.pto.descriptor import Descriptor
 from lanewise.pto.faults import PtoFault

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanewise.kernels import pto_reference as kernels
+from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.carriers import Carrier
 from lanewise.pto.checks import check_encoding
 from lanewise.pto.instructions._compare import CompareOperation

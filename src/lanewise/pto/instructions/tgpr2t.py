@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from lanewise.kernels import pto_reference as kernels
+from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.bundle import Bundle, RegisterRecords
 from lanewise.pto.carriers import Carrier
 from lanewise.pto.datatypes import DataType

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lanewise.kernels import pto_reference as kernels
+from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.datatypes import DataType
 from lanewise.pto.descriptor import Descriptor
 from lanewise.pto.faults import tile_legality

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lanewise.kernels import pto_reference as kernels
+from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.checks import check_sources, present_tile
 from lanewise.pto.datatypes import DataType
 from lanewise.pto.descriptor import Descriptor

@@ -1,4 +1,7 @@
-"""Array loops of the tile machine, in NumPy: the readable twin of any compiled kernel.
+"""Array loops of the tile machine, in NumPy: the readable twins of the compiled ones.
+
+``tiles_native`` has the same kernels, compiled: relate, choose, compare_planes, select_planes,
+unpack_planes, transpose_planes. What orders elements and bits in memory is only here.
 
 Everything here works on unsigned integer arrays of any leading shape, a whole batch of cells at
 a time, and knows no instruction set: an ``Ordering`` says how codes compare, ``rows`` and
@@ -164,6 +167,39 @@ def unpack_planes(words: Unsigned, rows: int) -> Mask:
     data = np.ascontiguousarray(words).view(np.uint8).reshape(*lead, -1)
     run = np.unpackbits(data, axis=-1, bitorder="little").view(np.bool_)
     return np.swapaxes(run.reshape(*lead, -1, rows), -1, -2)
+
+
+def compare_planes(
+    left: Unsigned,
+    right: Unsigned,
+    ordering: Ordering,
+    relation: str,
+    plane: int,
+    word_bytes: int = 8,
+) -> tuple[Unsigned, Mask]:
+    """Cells ``(…, rows, columns)`` compared into a word each, and which met a signalling code.
+
+    Bit row + column * ``plane`` of a word ``(…)`` is the relation at that row and column; other
+    bits are zero. ``right`` broadcasts to ``left``; ``columns * plane`` must fit the word.
+    """
+    right = np.broadcast_to(right, left.shape)
+    results, any_signals = relate(left, right, ordering, relation)
+    raised = np.zeros(left.shape[:-2], np.bool_)
+    if any_signals:
+        raised |= (signalling(left, ordering) | signalling(right, ordering)).any(axis=(-1, -2))
+    rows, columns = left.shape[-2:]
+    planes = np.zeros((*left.shape[:-2], plane, max(columns, 1)), np.bool_)
+    planes[..., :rows, :columns] = results
+    return pack_planes(planes, word_bytes), raised
+
+
+def select_planes(words: Unsigned, true: Unsigned, false: Unsigned, plane: int) -> Unsigned:
+    """The codes of ``true`` ``(…, rows, columns)`` where planes of words ``(…, n)`` are set.
+
+    Elsewhere those of ``false``, which broadcasts to ``true``. Column c follows plane c.
+    """
+    rows, columns = true.shape[-2:]
+    return choose(unpack_planes(words, plane)[..., :rows, :columns], true, false)
 
 
 def transpose_planes(words: Unsigned, rows: int) -> Unsigned:
