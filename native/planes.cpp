@@ -61,19 +61,21 @@ LANEWISE_INLINE std::uint64_t low_bits(unsigned count) {
     return count < 64 ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0};
 }
 
-// The word of one cell: `rows` rows of `columns` truths, planes of `plane` bits.
-LANEWISE_INLINE std::uint64_t word_of(const std::byte* truth, std::size_t rows,
-                                      std::size_t columns, unsigned plane) {
-    if (columns == 1) return bits_of(truth, rows);
-    if (columns == 2 && rows <= 32) {
-        const std::uint64_t halves = unshuffle(bits_of(truth, 2 * rows), 5);
-        return (halves & low_bits(32)) | halves >> 32 << plane;
-    }
-    if (columns == 4 && plane == 16) {
-        // Columns 0 2 1 3 after both; the middle ones change places.
-        const std::uint64_t quarters = unshuffle(unshuffle(bits_of(truth, 4 * rows), 5), 4);
-        return exchange(quarters, 0x00000000FFFF0000u, 16);
-    }
+// The truths of a cell in the order of its elements, as planes: `two` columns and planes of any
+// size that holds the rows, `four` columns and planes of 16 bits.
+LANEWISE_INLINE std::uint64_t two_planes(std::uint64_t truths, unsigned plane) {
+    const std::uint64_t halves = unshuffle(truths, 5);
+    return (halves & low_bits(32)) | halves >> 32 << plane;
+}
+
+LANEWISE_INLINE std::uint64_t four_planes(std::uint64_t truths) {
+    // Columns 0 2 1 3 after both; the middle ones change places.
+    return exchange(unshuffle(unshuffle(truths, 5), 4), 0x00000000FFFF0000u, 16);
+}
+
+// The same for any number of columns, from bytes.
+LANEWISE_INLINE std::uint64_t planes_of(const std::byte* truth, std::size_t rows,
+                                        std::size_t columns, unsigned plane) {
     std::uint64_t word = 0;
     for (std::size_t column = 0; column < columns; ++column)
         for (std::size_t row = 0; row < rows; ++row)
@@ -82,19 +84,21 @@ LANEWISE_INLINE std::uint64_t word_of(const std::byte* truth, std::size_t rows,
     return word;
 }
 
-// The truths of `rows` rows of the first `columns` planes of a word, as bytes.
-LANEWISE_INLINE void truths_of(std::byte* truth, std::uint64_t word, std::size_t rows,
-                               std::size_t columns, unsigned plane) {
-    std::uint64_t bits = word;
-    if (columns == 2) {
-        bits = shuffle((word & low_bits(plane)) | (word >> plane & low_bits(plane)) << 32, 5);
-    } else if (columns > 2) {  // planes of 16 bits
-        bits = shuffle(shuffle(exchange(word, 0x00000000FFFF0000u, 16), 4), 5);
-        if (columns == 3) {
-            for (std::size_t k = 0; k < 3 * rows; ++k)
-                truth[k] = static_cast<std::byte>(bits >> (k / 3 * 4 + k % 3) & 1);
-            return;
-        }
+// The other way: planes as truths in the order of elements; of three columns, as if there were
+// four.
+LANEWISE_INLINE std::uint64_t truths_of(std::uint64_t word, std::size_t columns, unsigned plane) {
+    if (columns == 1) return word;
+    if (columns == 2)
+        return shuffle((word & low_bits(plane)) | (word >> plane & low_bits(plane)) << 32, 5);
+    return shuffle(shuffle(exchange(word, 0x00000000FFFF0000u, 16), 4), 5);
+}
+
+LANEWISE_INLINE void put_truths(std::byte* truth, std::uint64_t bits, std::size_t rows,
+                                std::size_t columns) {
+    if (columns == 3) {
+        for (std::size_t k = 0; k < 3 * rows; ++k)
+            truth[k] = static_cast<std::byte>(bits >> (k / 3 * 4 + k % 3) & 1);
+        return;
     }
     const std::size_t count = rows * columns;
     std::size_t k = 0;
@@ -102,36 +106,73 @@ LANEWISE_INLINE void truths_of(std::byte* truth, std::uint64_t word, std::size_t
     for (; k < count; ++k) truth[k] = static_cast<std::byte>(bits >> k & 1);
 }
 
-// The same of all planes of a cell, which lie in one word after the other.
-LANEWISE_INLINE void expand(std::byte* truth, const std::byte* words, std::size_t bytes,
-                            std::size_t rows, std::size_t columns, unsigned plane) {
+// Word `index` of a cell, of which there may be only a half.
+LANEWISE_INLINE std::uint64_t word_at(const std::byte* words, std::size_t index,
+                                      std::size_t bytes) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, words + 8 * index, std::min<std::size_t>(8, bytes - 8 * index));
+    return word;
+}
+
+// A cell whose planes lie in several words.
+LANEWISE_INLINE void expand_words(std::byte* truth, const std::byte* words, std::size_t bytes,
+                                  std::size_t rows, std::size_t columns, unsigned plane) {
     const std::size_t in_word = 64 / plane;
-    for (std::size_t column = 0, word = 0; column < columns; column += in_word, ++word) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, words + 8 * word, std::min<std::size_t>(8, bytes - 8 * word));
+    for (std::size_t column = 0, index = 0; column < columns; column += in_word, ++index) {
         const std::size_t here = std::min(in_word, columns - column);
-        if (here == columns) return truths_of(truth, bits, rows, columns, plane);
         std::byte part[64];
-        truths_of(part, bits, rows, here, plane);
+        put_truths(part, truths_of(word_at(words, index, bytes), here, plane), rows, here);
         for (std::size_t row = 0; row < rows; ++row)
             std::memcpy(truth + row * columns + column, part + row * here, here);
     }
 }
 
+constexpr std::size_t together = 32;
+
 LANEWISE_MULTIVERSION void pack_cells(std::byte* words, const std::byte* truth, std::size_t cells,
                                       std::size_t rows, std::size_t columns, unsigned plane,
                                       unsigned word_bytes) {
-    for (std::size_t cell = 0; cell < cells; ++cell) {
-        const std::uint64_t word = word_of(truth + cell * rows * columns, rows, columns, plane);
-        std::memcpy(words + cell * word_bytes, &word, word_bytes);
+    const std::size_t count = rows * columns;
+    const bool two = columns == 2 && rows <= 32, four = columns == 4 && plane == 16;
+    // Several cells at a time, so that their words can lie in one register.
+    std::uint64_t made[together] = {};
+    for (std::size_t done = 0; done < cells; done += together) {
+        const std::size_t here = std::min(together, cells - done);
+        for (std::size_t cell = 0; cell < here; ++cell) {
+            const std::byte* one = truth + (done + cell) * count;
+            made[cell] = two || four || columns == 1 ? bits_of(one, count)
+                                                     : planes_of(one, rows, columns, plane);
+        }
+        if (two)
+            for (std::size_t cell = 0; cell < together; ++cell)
+                made[cell] = two_planes(made[cell], plane);
+        if (four)
+            for (std::size_t cell = 0; cell < together; ++cell)
+                made[cell] = four_planes(made[cell]);
+        for (std::size_t cell = 0; cell < here; ++cell)
+            std::memcpy(words + (done + cell) * word_bytes, &made[cell], word_bytes);
     }
 }
 
 LANEWISE_MULTIVERSION void expand_cells(std::byte* truth, const std::byte* words,
                                         std::size_t cells, std::size_t bytes, std::size_t rows,
                                         std::size_t columns, unsigned plane) {
-    for (std::size_t cell = 0; cell < cells; ++cell)
-        expand(truth + cell * rows * columns, words + cell * bytes, bytes, rows, columns, plane);
+    const std::size_t count = rows * columns;
+    if (columns * plane > 64) {
+        for (std::size_t cell = 0; cell < cells; ++cell)
+            expand_words(truth + cell * count, words + cell * bytes, bytes, rows, columns, plane);
+        return;
+    }
+    std::uint64_t found[together] = {};
+    for (std::size_t done = 0; done < cells; done += together) {
+        const std::size_t here = std::min(together, cells - done);
+        for (std::size_t cell = 0; cell < here; ++cell)
+            found[cell] = word_at(words + (done + cell) * bytes, 0, bytes);
+        for (std::size_t cell = 0; cell < together; ++cell)
+            found[cell] = truths_of(found[cell], columns, plane);
+        for (std::size_t cell = 0; cell < here; ++cell)
+            put_truths(truth + (done + cell) * count, found[cell], rows, columns);
+    }
 }
 
 // Vectors of any compiler and processor; where there are no registers of 32 bytes they are made

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from lanewise.cli.application import main
+from lanewise.kernels import available_engines
 from lanewise.pto.assembly import assemble
 
 PROGRAM = """// compare, pack
@@ -52,6 +53,20 @@ def test_run_loads_and_dumps_with_layout_conversion(
     again = np.load(folder / "y.npy")
     assert again.dtype == np.float32
     assert (again == values).all()
+
+
+def test_engines_give_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["run", str(folder / "p.pto"), "--load", f"{folder}/x.npy@T:FP32:CUBE_M32"]
+    found = {
+        name: run_json(capsys, *arguments, "--dump", "U#1", "--engine", name)
+        for name in available_engines()
+    }
+    for name, report in found.items():
+        assert report.pop("kernels") == name
+        del report["seconds"]
+        assert report == found["reference"]
+    assert main([*arguments, "--engine", "fast"]) == 2
+    assert "'fast'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("form", ["words", "bytes"])

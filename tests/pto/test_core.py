@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.pto.build import codes, core, mask_tile, program, tile
 
-from lanewise.errors import UsageError
+from lanewise.errors import LanewiseError, UsageError
 from lanewise.model import Observer
 from lanewise.pto import PtoCore, PtoProfile, Revision
 from lanewise.pto.profile import open_points
@@ -99,6 +101,27 @@ def test_the_state_is_a_value() -> None:
         made.tile("T#1").codes[0, 0] = 1
     with pytest.raises(UsageError, match="a core has 4 PEs"):
         made.state = kept[:3]
+
+
+def test_a_copy_runs_on_with_the_same_kernels() -> None:
+    made = core(("T", tile(codes(1, "FP32", 32, 2), "FP32", "CUBE_M32")), gprs={"a0": 1})
+    text = program("TCMPS <Row=32, Col=2, FP32, LE>, T#1, a0, ->x1")
+    for other in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
+        assert (other.state, other.engine, other.kernels) == (
+            made.state,
+            made.engine,
+            made.kernels,
+        )
+        other.run(text)
+        assert other.gpr("x1") != made.gpr("x1") == 0
+
+
+def test_engines_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert PtoCore(engine="reference").engine == "reference"
+    monkeypatch.setenv("LANEWISE_ENGINE", "reference")
+    assert PtoCore().engine == "reference"
+    with pytest.raises(LanewiseError, match="engine"):
+        PtoCore(engine="fast")
 
 
 class Recorder(Observer):

@@ -78,7 +78,7 @@ def test_failures_are_cases_that_a_sound_machine_passes(
         case = parse_case(json.loads(text))
         assert case.note is not None
         assert failure.problem in case.note
-        assert _initial_core(case).state == failure.initial
+        assert _initial_core(case, "auto").state == failure.initial
         assert run_case(case) == []
         with monkeypatch.context() as patch:
             patch.setattr(PtoCore, "attempt", attempt)

@@ -54,7 +54,7 @@ def _validate_state(case: schema.PtoCase) -> None:
     for at, word in enumerate(case.program or ()):
         with _at(f"program[{at}]"):
             encoded_width(word)
-    _initial_core(case)
+    _initial_core(case, "auto")
     for path, expected in _expected_states(case):
         with _at(path):
             _expected_gprs(expected.gprs)
@@ -103,9 +103,9 @@ def _expected_gprs(values: dict[str, str]) -> dict[int, int]:
     return found
 
 
-def _initial_core(case: schema.PtoCase) -> PtoCore:
+def _initial_core(case: schema.PtoCase, engine: str) -> PtoCore:
     """A core with the case's initial state."""
-    core = PtoCore(revision=case.revision)
+    core = PtoCore(revision=case.revision, engine=engine)
     common = schema.PeInput(case.gprs, case.tiles, case.flags)
     own = {_pe_number(name, f"pes.{name}"): value for name, value in case.pes.items()}
     for pe in range(PE_COUNT):
@@ -169,11 +169,11 @@ def hex_bytes(text: str) -> bytes:
 def run_case(case: schema.PtoCase, engine: str = "auto") -> list[str]:
     """What differs from what the case expects, one line a difference; empty when it passes.
 
-    ``engine`` is accepted for symmetry: this machine has one engine.
+    ``engine`` chooses the kernels.
     """
     if case.operation is not None and not isinstance(case.operation, schema.STATE_OPERATIONS):
         return _run_element(case)
-    core = _initial_core(case)
+    core = _initial_core(case, engine)
     before = core.state
     report = core.attempt(_program(case))
     if report.verdict is not Verdict(case.expect.verdict):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lanewise.errors import UsageError
+from lanewise.kernels import available_engines
 from lanewise.model import Verdict
 from lanewise.pto.assembly import assemble, disassemble
 from lanewise.pto.carriers import GPR_FIELDS, predicate_descriptor
@@ -70,12 +71,14 @@ class FuzzReport:
 def fuzz_bundles(count: int, seed: int = 0) -> FuzzReport:
     """Run ``count`` generated bundles; the same seed makes the same ones.
 
-    Failures are collected (the first twenty), never raised. UsageError for a negative count.
+    Every engine there is runs them. Failures are collected (the first twenty), never raised.
+    UsageError for a negative count.
     """
     if count < 0:
         raise UsageError(f"a count of bundles must not be negative, not {count}")
     generator = _Generator(random.Random(seed))
-    core = PtoCore()
+    # Where there are two engines, each bundle runs on both, to the same state.
+    core, *others = (PtoCore(engine=engine) for engine in available_engines())
     verdicts: Counter[str] = Counter()
     rules: Counter[str] = Counter()
     failures: list[FuzzFailure] = []
@@ -86,6 +89,8 @@ def fuzz_bundles(count: int, seed: int = 0) -> FuzzReport:
         words = generator.bundle()
         try:
             outcome, rule, problem = _check(core, words, initial)
+            for other in others:
+                problem = problem or _compare_engines(core, other, words, initial)
             verdicts[outcome] += 1
             rules.update([rule] if rule else [])
         except Exception as error:
@@ -110,6 +115,15 @@ def _check(core: PtoCore, words: list[str], initial: State) -> tuple[str, str | 
     if report.executed == 0 and core.state != initial:
         problem = f"refused ({fault}), but the state has changed"
     return str(fault.kind), fault.rule, problem
+
+
+def _compare_engines(core: PtoCore, other: PtoCore, words: list[str], initial: State) -> str | None:
+    """What ``other`` does with a program otherwise than ``core`` has done, if anything."""
+    other.state = initial
+    other.attempt(words)
+    if other.state == core.state:
+        return None
+    return f"the engines {core.engine} and {other.engine} end in different states"
 
 
 class _Generator:

@@ -112,7 +112,7 @@ def run(
         from lanewise.cli.pto.run import run as run_pto
 
         texts = (loads or [], dumps or [], registers or [])
-        if not run_pto(Request(program, overrides, *texts, pe, as_json, output)):
+        if not run_pto(Request(program, overrides, shortened(engine), *texts, pe, as_json, output)):
             raise typer.Exit(1)
         return
     wanted_loads = [Load.parse(text) for text in loads or ()]

@@ -64,7 +64,7 @@ def compare_planes(
     word_bytes: int = 8,
 ) -> tuple[Unsigned, Mask]:
     """As in ``tiles_reference``."""
-    lead, (rows, columns) = left.shape[:-2], left.shape[-2:]
+    lead = left.shape[:-2]
     words = np.zeros(lead, f"<u{word_bytes}")
     raised = np.zeros(lead, np.bool_)
     if not left.size:
@@ -73,7 +73,7 @@ def compare_planes(
         words.reshape(-1, 1),
         _cells(left, left.shape),
         _cells(right, left.shape),
-        columns,
+        left.shape[-1],
         plane,
         _ordering(left.dtype.itemsize, ordering),
         relation,

@@ -163,10 +163,11 @@ def unpack_planes(words: Unsigned, rows: int) -> Mask:
 
     The inverse of ``pack_planes`` when every word is full: plane p holds bits ``p * rows`` up.
     """
-    lead = words.shape[:-1]
-    data = np.ascontiguousarray(words).view(np.uint8).reshape(*lead, -1)
+    *lead, count = words.shape
+    size = count * words.itemsize
+    data = np.ascontiguousarray(words).view(np.uint8).reshape(*lead, size)
     run = np.unpackbits(data, axis=-1, bitorder="little").view(np.bool_)
-    return np.swapaxes(run.reshape(*lead, -1, rows), -1, -2)
+    return np.swapaxes(run.reshape(*lead, 8 * size // rows, rows), -1, -2)
 
 
 def compare_planes(

@@ -1,8 +1,8 @@
 """Many tiles at once: compare into words, select by words, and packing of planes, over arrays.
 
-A bundle works on one tile; these work on any number of tiles of one shape in a few NumPy calls,
+A bundle works on one tile; these work on any number of tiles of one shape in one call of a kernel,
 with the results that one bundle a tile would give (the GPR carrier of the frozen revision). They
-change no state and check shapes instead of descriptors.
+change no state and check shapes instead of descriptors. ``engine`` chooses the kernels.
 
 Source: PTO predicate carriers (GPR); PTO TGPR2T.
 """
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lanewise.errors import UsageError
-from lanewise.kernels import tiles_reference as kernels
+from lanewise.kernels import select_tile_engine
+from lanewise.kernels.tiles_reference import ELEMENT_TYPES
 from lanewise.pto.carriers import GPR_FIELDS, GprFields, gpr_columns
 from lanewise.pto.checks import check_encoding
 from lanewise.pto.datatypes import DataType
@@ -38,6 +39,7 @@ def compare(
     pad: str | PadValue = PadValue.Null,
     high_half: bool = False,
     profile: PtoProfile = PtoProfile.DEFAULT,
+    engine: str = "auto",
 ) -> tuple[Words, NDArray[np.bool_]]:
     """One mask word a tile: TCMP or TCMPS into a GPR for each matrix of ``left``.
 
@@ -54,19 +56,11 @@ def compare(
     relation, pad = relation_named(relation), PadValue.named(pad)
     columns = gpr_columns(fields, high_half and fields.words > 1, codes.shape[-1])
     codes, others = codes[..., columns], others[..., columns]
-    ordering = dtype.order.ordering
-    results, signals = kernels.relate(codes, others, ordering, relation)
-    if signals:
-        signalling = kernels.signalling(codes, ordering) | kernels.signalling(others, ordering)
-        raised: NDArray[np.bool_] = np.asarray(signalling.any(axis=(-1, -2)))
-    else:
-        raised = np.zeros(codes.shape[:-2], np.bool_)
-    rows, count = results.shape[-2:]
-    planes = np.zeros((*results.shape[:-2], fields.rows, max(count, 1)), np.bool_)
-    planes[..., :rows, :count] = results
-    outside = gpr_pad(pad, profile) & ~fields.valid_bits(rows, count)
-    words: Words = kernels.pack_planes(planes) | np.uint64(outside)
-    return words, raised
+    words, raised = select_tile_engine(engine).compare_planes(
+        codes, others, dtype.order.ordering, relation, fields.rows
+    )
+    outside = gpr_pad(pad, profile) & ~fields.valid_bits(*codes.shape[-2:])
+    return words | np.uint64(outside), raised
 
 
 def select(
@@ -75,6 +69,8 @@ def select(
     false: ArrayLike,
     dtype: str | DataType,
     layout: str | Layout,
+    *,
+    engine: str = "auto",
 ) -> NDArray[Any]:
     """The chosen codes of each tile: TSEL or TSELS with masks in GPRs.
 
@@ -89,17 +85,21 @@ def select(
         raise UsageError(
             f"masks must be {(*codes.shape[:-2], fields.words)} words, not {masks.shape}"
         )
-    rows, columns = codes.shape[-2:]
-    mask = kernels.unpack_planes(masks, fields.rows)[..., :rows, :columns]
-    return kernels.choose(mask, codes, _others(false, codes))
+    chosen: NDArray[Any] = select_tile_engine(engine).select_planes(
+        masks, codes, _others(false, codes), fields.rows
+    )
+    return chosen
 
 
-def planes_to_bytes(words: ArrayLike, layout: str | Layout) -> NDArray[np.uint8]:
+def planes_to_bytes(
+    words: ArrayLike, layout: str | Layout, *, engine: str = "auto"
+) -> NDArray[np.uint8]:
     """The bytes that TGPR2T makes of each four words ``(…, 4)``: ``(…, rows, bytes a row)``."""
     sources = np.asarray(words, np.uint64)
     if sources.shape[-1:] != (4,):
         raise UsageError(f"TGPR2T takes four words a cell, not {sources.shape}")
-    found: NDArray[np.uint8] = kernels.transpose_planes(sources, _m_layout(layout).rows)
+    rows = _m_layout(layout).rows
+    found: NDArray[np.uint8] = select_tile_engine(engine).transpose_planes(sources, rows)
     return found
 
 
@@ -111,7 +111,12 @@ def _m_layout(name: str | Layout) -> Layout:
 
 
 def cell_bytes(
-    words: ArrayLike, layout: str | Layout, offset: int, padding: int = 0
+    words: ArrayLike,
+    layout: str | Layout,
+    offset: int,
+    padding: int = 0,
+    *,
+    engine: str = "auto",
 ) -> NDArray[np.uint8]:
     """Whole cells of bytes ``(…, rows, columns)`` with the planes at ``offset``, else padding."""
     if not 0 <= offset <= LARGEST_OFFSET:
@@ -119,7 +124,7 @@ def cell_bytes(
     if not 0 <= padding <= 0xFF:
         raise UsageError(f"a padding byte must be 0..255, not {padding}")
     layout = _m_layout(layout)
-    placed = planes_to_bytes(words, layout)
+    placed = planes_to_bytes(words, layout, engine=engine)
     columns = 128 // layout.rows
     cells = np.full((*placed.shape[:-1], columns), padding, np.uint8)
     first = placed.shape[-1] * offset
@@ -129,9 +134,9 @@ def cell_bytes(
 
 def _codes(array: ArrayLike, dtype: DataType) -> NDArray[Any]:
     codes = np.asarray(array)
-    if codes.ndim < 2 or codes.dtype != kernels.ELEMENT_TYPES[dtype.width]:
+    if codes.ndim < 2 or codes.dtype != ELEMENT_TYPES[dtype.width]:
         raise UsageError(
-            f"codes of {dtype.name} are {kernels.ELEMENT_TYPES[dtype.width]} "
+            f"codes of {dtype.name} are {ELEMENT_TYPES[dtype.width]} "
             f"(…, rows, columns), not {codes.dtype} {codes.shape}"
         )
     return codes

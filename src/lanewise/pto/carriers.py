@@ -13,7 +13,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.datatypes import DataType
 from lanewise.pto.descriptor import Descriptor, Kind
 from lanewise.pto.faults import tile_legality
@@ -88,21 +87,6 @@ def gpr_columns(fields: GprFields, high_half: bool, valid_cols: int) -> slice:
     """The valid columns that one result word publishes: its half of an 8-bit tile."""
     first = fields.columns if high_half else 0
     return slice(first, max(first, min(valid_cols, first + fields.columns)))
-
-
-def word_of_mask(results: Mask, fields: GprFields, padding: int) -> int:
-    """The word for results of valid rows and published columns, over a word of padding."""
-    rows, columns = results.shape
-    planes = np.zeros((fields.rows, max(columns, 1)), np.bool_)
-    planes[:rows, :columns] = results
-    valid = fields.valid_bits(rows, columns)
-    return (padding & ~valid) | (int(kernels.pack_planes(planes)) & valid)
-
-
-def mask_of_words(words: tuple[int, ...], fields: GprFields, rows: int, columns: int) -> Mask:
-    """The mask of the valid rectangle; bits outside it are ignored."""
-    planes = kernels.unpack_planes(np.array(words, np.uint64), fields.rows)
-    return planes[:rows, :columns]
 
 
 def predicate_descriptor(data: Descriptor, dtype: DataType, capacity: int) -> Descriptor:

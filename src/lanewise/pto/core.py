@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import ModuleType
 from typing import Any, Protocol
 
 from lanewise.errors import UsageError
+from lanewise.kernels import engine_name, select_tile_engine
 from lanewise.model import Observer, RunReport, Verdict
 from lanewise.pto.bundle import ORDINARY_RECORDS, Bundle, Collector, program_words
 from lanewise.pto.faults import FaultKind, PtoFault, bundle_control
@@ -49,8 +51,8 @@ class Step(Protocol):
     def allocate(self, operands: Any, pe: ProcessingElement) -> None:
         """Raise PtoFault when there is no room for the result."""
 
-    def execute(self, operands: Any, profile: PtoProfile) -> Effects:
-        """What it does."""
+    def execute(self, operands: Any, profile: PtoProfile, kernels: ModuleType) -> Effects:
+        """What it does; ``kernels`` do the loops."""
 
 
 class BundleStep:
@@ -95,9 +97,9 @@ class BundleStep:
         operation, request = self._decided
         operation.allocate(request, operands, pe)
 
-    def execute(self, operands: Operands, profile: PtoProfile) -> Effects:
+    def execute(self, operands: Operands, profile: PtoProfile, kernels: ModuleType) -> Effects:
         operation, request = self._decided
-        return operation.execute(request, operands)
+        return operation.execute(request, operands, kernels)
 
     @property
     def _decided(self) -> tuple[Operation, Request]:
@@ -192,7 +194,8 @@ class PtoCore:
 
     In the frozen revision a program is a sequence of words (numbers, hexadecimal strings, decoded
     words) or their bytes; in the proposal it is a sequence of ``lanewise.pto.proposal``
-    operations. ``index`` and ``executed`` of a report count bundles or operations.
+    operations. ``index`` and ``executed`` of a report count bundles or operations. ``engine``
+    chooses the kernels: ``auto``, ``native`` or ``reference``; results are the same.
     """
 
     def __init__(
@@ -201,12 +204,23 @@ class PtoCore:
         profile: PtoProfile = PtoProfile.DEFAULT,
         revision: str | Revision = Revision.FROZEN,
         observers: Iterable[Observer] = (),
+        engine: str = "auto",
     ) -> None:
         self.profile = profile
+        self.engine = engine_name(engine)
+        self.kernels = select_tile_engine(self.engine)
         self.revision = Revision.named(revision)
         self.observers = list(observers)
         blank = ProcessingElement(gpr_width=self.revision.gpr_width)
         self._pes: State = (blank,) * PE_COUNT
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy needs: the kernels are found again."""
+        return {name: value for name, value in self.__dict__.items() if name != "kernels"}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self.kernels = select_tile_engine(self.engine)
 
     def _pe(self, pe: int) -> ProcessingElement:
         return self._pes[_pe_number(pe)]
@@ -340,7 +354,7 @@ class PtoCore:
         state = list(self._pes)
         reach = _FLAG_REACH[self.profile.flags_scope]
         for pe in step.pes:
-            effects = step.execute(operands[pe], self.profile)
+            effects = step.execute(operands[pe], self.profile, self.kernels)
             state[pe] = state[pe].after(effects)
             for other in reach(pe):
                 state[other] = state[other].with_flags(effects.flags)

@@ -48,3 +48,9 @@ def worst(parts: dict[str, Spread]) -> tuple[Spread, dict[str, float]]:
     """The lowest of several spreads, and the medians of all."""
     name = min(parts, key=lambda part: parts[part].median)
     return parts[name], {part: spread.median for part, spread in parts.items()}
+
+
+def slowest(parts: dict[str, Spread]) -> tuple[Spread, dict[str, float]]:
+    """The highest of several times, and the medians of all."""
+    name = max(parts, key=lambda part: parts[part].median)
+    return parts[name], {part: spread.median for part, spread in parts.items()}

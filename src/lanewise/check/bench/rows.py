@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from lanewise.check.bench import kernels, machine
+from lanewise.check.bench import kernels, machine, tiles
 from lanewise.check.bench.kernels import FP8, Tiles, cast_row
 from lanewise.check.bench.result import Result
 from lanewise.check.bench.torch_peers import torch_peers
@@ -23,11 +23,11 @@ class Row:
     names: tuple[str, ...]
     find: Measure
 
-    def measure(self, tiles: Tiles) -> list[Result]:
+    def measure(self, data: Tiles) -> list[Result]:
         """The results, each with its peers."""
         return [
-            replace(result, peers=result.peers | torch_peers(result.name, tiles))
-            for result in self.find(tiles)
+            replace(result, peers=result.peers | torch_peers(result.name, data))
+            for result in self.find(data)
         ]
 
 
@@ -49,6 +49,9 @@ def _rows() -> list[Row]:
         Row(("merge-strided", "cast-strided"), kernels.strided),
         Row(("top8", "top8-order", "top8-peer"), kernels.top8),
         Row(("find8", "replace8"), kernels.searches),
+        Row(("pto-compare",), tiles.compare),
+        Row(("pto-select",), tiles.select),
+        Row(("bit-transpose",), tiles.transpose),
         Row(("one-instruction", "one-in-a-list"), machine.one_instruction),
         Row(("program",), machine.program),
         Row(("observed",), machine.observed),

@@ -25,6 +25,7 @@ class Request:
 
     program: str
     overrides: list[str] | None
+    engine: str
     loads: list[str]
     dumps: list[str]
     registers: list[str]
@@ -41,7 +42,7 @@ def run(request: Request) -> bool:
     loads = [Load.parse(text) for text in request.loads]
     dumps = [Dump.parse(text) for text in request.dumps]
     check_distinct([request.output, *(dump.file for dump in dumps)])
-    core = PtoCore(profile=build_profile(request.overrides))
+    core = PtoCore(profile=build_profile(request.overrides), engine=request.engine)
     for text in request.registers:
         _set_register(core, text, chosen)
     for load in loads:
@@ -98,6 +99,7 @@ def _document(
     fault = report.error
     return report.as_dict() | {
         "machine": "pto",
+        "kernels": core.engine,
         "rule": fault.rule if isinstance(fault, PtoFault) else None,
         "pe": pe,
         "gprs": _registers(core, pe),
@@ -141,6 +143,7 @@ def _show(out: Output, report: RunReport, core: PtoCore, pe: int, seconds: float
             (f"PE{pe} GPRs", registers or "all zero"),
             (f"PE{pe} tiles", tiles or "none"),
             (f"PE{pe} flags", str(core.flags(pe=pe))),
+            ("kernels", core.engine),
             ("time", f"{1000 * seconds:.3f} ms"),
         ]
     )

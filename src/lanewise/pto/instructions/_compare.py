@@ -5,18 +5,16 @@ Source: PTO compare and select, element level; PTO predicate carriers.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from numpy.typing import NDArray
 
-from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.carriers import (
-    Carrier,
     GprFields,
     gpr_columns,
     gpr_fields,
     predicate_descriptor,
-    word_of_mask,
 )
 from lanewise.pto.checks import check_encoding
 from lanewise.pto.descriptor import Descriptor
@@ -64,24 +62,25 @@ class CompareOperation(ElementOperation):
             )
         super().allocate(request, operands, pe)
 
-    def execute(self, request: Request, operands: Operands) -> Effects:
+    def execute(self, request: Request, operands: Operands, kernels: ModuleType) -> Effects:
         left = operands.tiles[self.data_roles[0]]
         codes, others = left.codes[left.valid_region], self.right_codes(request, operands)
-        if request.bound.carrier is Carrier.GPR:
+        ordering, relation = request.dtype.order.ordering, request.bundle.relation
+        if operands.result is None:
             fields = gpr_fields(left.descriptor, request.dtype)
             columns = self._published(request, fields, codes.shape[1])
             codes = codes[:, columns]
             others = others[:, columns] if others.ndim else others
-        results, invalid = kernels.relate(
-            codes, others, request.dtype.order.ordering, request.bundle.relation
-        )
-        flags = Flag.NV if invalid else 0
-        if operands.result is None:
-            word = word_of_mask(results, fields, gpr_pad(request.pad, request.profile))
-            return Effects(gprs=((request.bound.register, word),), flags=flags)
+            word, raised = kernels.compare_planes(codes, others, ordering, relation, fields.rows)
+            outside = gpr_pad(request.pad, request.profile) & ~fields.valid_bits(*codes.shape)
+            return Effects(
+                gprs=((request.bound.register, int(word) | outside),),
+                flags=Flag.NV if raised else 0,
+            )
+        results, invalid = kernels.relate(codes, others, ordering, relation)
         assert request.bound.destination is not None
         tile = padded_tile(results, operands.result, PREDICATE_PADS[request.pad])
-        return Effects(tile=(request.bound.destination.hand, tile), flags=flags)
+        return Effects(tile=(request.bound.destination.hand, tile), flags=Flag.NV if invalid else 0)
 
     @staticmethod
     def _published(request: Request, fields: GprFields, valid_cols: int) -> slice:

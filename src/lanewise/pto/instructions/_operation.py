@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import ClassVar
 
 from lanewise.pto.bundle import ORDINARY_RECORDS, Bundle, RegisterRecords
@@ -96,8 +97,8 @@ class Operation:
         if destination is not None:
             pe.check_allocation(destination.hand, destination.capacity)
 
-    def execute(self, request: Request, operands: Operands) -> Effects:
-        """What the operation does, read from its operands alone."""
+    def execute(self, request: Request, operands: Operands, kernels: ModuleType) -> Effects:
+        """What the operation does, read from its operands alone; ``kernels`` do the loops."""
         raise NotImplementedError
 
 

@@ -7,13 +7,13 @@ Source: PTO compare and select, element level; PTO predicate carriers.
 from __future__ import annotations
 
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanewise.kernels import tiles_reference as kernels
-from lanewise.pto.carriers import Carrier, gpr_fields, mask_of_tile, mask_of_words
+from lanewise.pto.carriers import Carrier, gpr_fields, mask_of_tile
 from lanewise.pto.descriptor import Descriptor
 from lanewise.pto.faults import PtoFault
 from lanewise.pto.instructions._operation import ElementOperation, Operands, Request
@@ -39,7 +39,8 @@ class SelectOperation(ElementOperation):
         return replace(data, dtype=request.dtype, capacity=destination.capacity)
 
     def check_operands(self, request: Request, operands: Operands) -> None:
-        self._mask(request, operands)
+        if request.bound.carrier is Carrier.TILE:
+            self._tile_mask(request, operands)
         self._check_capacity(request, operands, "legality")
 
     def allocate(self, request: Request, operands: Operands, pe: ProcessingElement) -> None:
@@ -58,25 +59,25 @@ class SelectOperation(ElementOperation):
                 f"a select result of {result.payload_bytes} bytes does not fit {result.capacity}",
             )
 
-    def _mask(self, request: Request, operands: Operands) -> NDArray[np.bool_]:
-        """The mask over the valid rectangle; TileLegality when a mask tile is not legal."""
+    @staticmethod
+    def _tile_mask(request: Request, operands: Operands) -> NDArray[np.bool_]:
+        """The mask over the valid rectangle; TileLegality when the mask tile is not legal."""
         data = operands.tiles["true"].descriptor
-        if request.bound.carrier is Carrier.TILE:
-            checked = request.profile.mask_padding_checked and data.layout.is_cube
-            return mask_of_tile(operands.tiles["mask"], data, request.dtype, checked)
-        fields = gpr_fields(data, request.dtype)
-        words = tuple(
-            operands.registers[role] for role in ("low", "high") if role in operands.registers
-        )
-        return mask_of_words(words, fields, data.valid_rows, data.valid_cols)
+        checked = request.profile.mask_padding_checked and data.layout.is_cube
+        return mask_of_tile(operands.tiles["mask"], data, request.dtype, checked)
 
-    def execute(self, request: Request, operands: Operands) -> Effects:
+    def execute(self, request: Request, operands: Operands, kernels: ModuleType) -> Effects:
         true = operands.tiles["true"]
-        chosen = kernels.choose(
-            self._mask(request, operands),
-            true.codes[true.valid_region],
-            self.false_codes(request, operands),
-        )
+        codes, others = true.codes[true.valid_region], self.false_codes(request, operands)
+        if request.bound.carrier is Carrier.TILE:
+            chosen = kernels.choose(self._tile_mask(request, operands), codes, others)
+        else:
+            registers = [
+                operands.registers[role] for role in ("low", "high") if role in operands.registers
+            ]
+            words = np.array(registers, np.uint64)
+            rows = gpr_fields(true.descriptor, request.dtype).rows
+            chosen = kernels.select_planes(words, codes, others, rows)
         assert operands.result is not None
         assert request.bound.destination is not None
         tile = padded_tile(chosen, operands.result, element_pad(request.dtype, request.pad))

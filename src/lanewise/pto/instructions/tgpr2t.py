@@ -13,11 +13,10 @@ Source: PTO TGPR2T.
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 
 import numpy as np
 
-from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.bundle import Bundle, RegisterRecords
 from lanewise.pto.carriers import Carrier
 from lanewise.pto.datatypes import DataType
@@ -118,7 +117,7 @@ class Tgpr2t(Operation):
         registers = {role: pe.gpr(index) for role, index in request.bound.registers.items()}
         return Operands({}, registers, result_descriptor(layout, destination.capacity))
 
-    def execute(self, request: Request, operands: Operands) -> Effects:
+    def execute(self, request: Request, operands: Operands, kernels: ModuleType) -> Effects:
         result, destination = operands.result, request.bound.destination
         assert result is not None
         assert destination is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar
 
 from lanewise.errors import UsageError
@@ -65,8 +65,8 @@ class ProposalOperation:
     def allocate(self, operands: Any, pe: ProcessingElement) -> None:
         """Raise PtoFault when there is no room for the result."""
 
-    def execute(self, operands: Any, profile: PtoProfile) -> Effects:
-        """What it does."""
+    def execute(self, operands: Any, profile: PtoProfile, kernels: ModuleType) -> Effects:
+        """What it does; ``kernels`` do the loops."""
         raise NotImplementedError
 
 

@@ -8,13 +8,12 @@ merging with an older tile. Source: PTO proposal revision.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.datatypes import DataType
 from lanewise.pto.descriptor import Descriptor
 from lanewise.pto.faults import tile_legality
@@ -75,7 +74,9 @@ class P2r(ProposalOperation):
     def allocate(self, operands: NDArray[np.uint32], pe: ProcessingElement) -> None:
         pe.check_allocation(self.dst, capacity_of(self.size_code))
 
-    def execute(self, operands: NDArray[np.uint32], profile: PtoProfile) -> Effects:
+    def execute(
+        self, operands: NDArray[np.uint32], profile: PtoProfile, kernels: ModuleType
+    ) -> Effects:
         descriptor = Descriptor(
             DataType.U8,
             Layout.CUBE_M32,

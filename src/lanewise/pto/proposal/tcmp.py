@@ -8,13 +8,12 @@ NV appear together, or none does. Source: PTO proposal revision.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanewise.kernels import tiles_reference as kernels
 from lanewise.pto.checks import check_encoding, check_sources, present_tile
 from lanewise.pto.datatypes import DataType
 from lanewise.pto.elements import relation_named
@@ -90,21 +89,19 @@ class Tcmp(ProposalOperation):
         left, right = (tile.codes[tile.valid_region] for tile in tiles)
         return CompareOperands(left, right, columns, tiles[0].descriptor.first_col)
 
-    def execute(self, operands: CompareOperands, profile: PtoProfile) -> Effects:
-        results, invalid = kernels.relate(
-            operands.left, operands.right, self.dtype.order.ordering, self.relation
+    def execute(
+        self, operands: CompareOperands, profile: PtoProfile, kernels: ModuleType
+    ) -> Effects:
+        rows, columns = operands.left.shape
+        # Every column is a plane in a word of its own.
+        sides = (side.T[..., np.newaxis] for side in (operands.left, operands.right))
+        words, raised = kernels.compare_planes(
+            *sides, self.dtype.order.ordering, self.relation, 32, word_bytes=4
         )
-        rows, columns = results.shape
         bit = PREDICATE_PADS[self.pad]
         padding = PLANE_MASK * (profile.null_gpr_padding if bit is None else bit)
-        planes = np.zeros((operands.columns, 32), np.bool_)
-        plane_of = slice(operands.first, operands.first + columns)
-        planes[plane_of, :rows] = results.T
-        words = kernels.pack_planes(planes[..., np.newaxis], word_bytes=4)
-        outside = [padding] * operands.columns
-        outside[plane_of] = [padding & ~((1 << rows) - 1)] * columns
-        gprs = tuple(
-            (index, around | int(word))
-            for index, around, word in zip(self.dst, outside, words, strict=True)
-        )
-        return Effects(gprs=gprs, flags=Flag.NV if invalid else 0)
+        published = [padding] * operands.columns
+        around = padding & ~((1 << rows) - 1)
+        published[operands.first : operands.first + columns] = [around | int(w) for w in words]
+        gprs = tuple(zip(self.dst, published, strict=True))
+        return Effects(gprs=gprs, flags=Flag.NV if raised.any() else 0)

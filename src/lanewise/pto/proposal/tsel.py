@@ -7,13 +7,13 @@ zeros. Only bits of valid elements are read. Source: PTO proposal revision.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanewise.kernels import tiles_reference as kernels
+from lanewise.kernels.tiles_reference import unpack_planes
 from lanewise.pto.checks import check_sources, present_tile
 from lanewise.pto.datatypes import DataType
 from lanewise.pto.descriptor import Descriptor
@@ -82,7 +82,7 @@ class Tsel(ProposalOperation):
         check_layout(data.layout, self.layout, self.true)
         check_planes(self.masks, data.cols, "masks")
         words = np.array([pe.gpr(index) for index in self.masks], np.uint32)
-        planes = kernels.unpack_planes(words, 32)
+        planes = unpack_planes(words, 32)
         mask = planes[tiles[0].valid_region]
         true, false = (tile.codes[tile.valid_region] for tile in tiles)
         return SelectOperands(mask, true, false, data)
@@ -96,7 +96,9 @@ class Tsel(ProposalOperation):
             )
         pe.check_allocation(self.dst, capacity)
 
-    def execute(self, operands: SelectOperands, profile: PtoProfile) -> Effects:
+    def execute(
+        self, operands: SelectOperands, profile: PtoProfile, kernels: ModuleType
+    ) -> Effects:
         chosen = kernels.choose(operands.mask, operands.true, operands.false)
         capacity = capacity_of(self.size_code)
         result = replace(operands.data, dtype=self.dtype, capacity=capacity)
