@@ -20,6 +20,12 @@ bool avx512_scatter(std::byte* row, const Part& part, const std::byte* packed, u
 bool avx512_scatter_where(std::byte* row, const Part& part, const std::byte* packed,
                           const std::byte* mask, unsigned size);
 
+// Merges elements `every` places apart: `span` places from the first to the last, of `size` bytes
+// in the destination and the source and `truth_size` in the predicate. The operands share nothing.
+// False, with nothing done, where this processor cannot.
+bool avx512_merge_every(std::byte* to, const std::byte* from, const std::byte* where,
+                        std::size_t span, std::size_t every, unsigned size, unsigned truth_size);
+
 // As top8_row (search.hpp); false, with nothing done, where this processor cannot.
 bool avx512_top8(const std::byte* row, std::size_t count, std::uint32_t* largest);
 

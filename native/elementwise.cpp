@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "avx512.hpp"
 #include "fp32.hpp"
 #include "runs.hpp"
 #include "step.hpp"
@@ -12,10 +13,19 @@ namespace {
 
 using Scratch = std::array<std::byte, 4 * piece>;
 
-// Calls `body(count)` for the pieces of a row.
+// Calls `body(count)` for the pieces of a row of `walk`. Where one step separates all elements the
+// first piece is short, so that the others begin cache lines (see elements_before_line).
 template <typename Body>
-void pieces(std::size_t count, Body body) {
-    for (std::size_t k = 0; k < count; k += piece) body(std::min(piece, count - k));
+void pieces(const Walk& walk, std::size_t row, Body body) {
+    constexpr std::size_t line = 64;
+    const auto first = reinterpret_cast<std::uintptr_t>(walk.row(row));
+    std::size_t head = 0;
+    if (walk.dimensions == 1 && walk.count > piece && first % walk.size == 0)
+        while (head < line && (first + head * static_cast<std::size_t>(walk.step[0])) % line != 0)
+            ++head;
+    head %= line;  // no element begins a line
+    if (head) body(head);
+    for (std::size_t k = head; k < walk.count; k += piece) body(std::min(piece, walk.count - k));
 }
 
 class Cast final : public Step {
@@ -29,8 +39,8 @@ class Cast final : public Step {
 
     void run(std::size_t first, std::size_t last) override {
         if (source_.direct() && destination_.unit()) {
-            conversion_.run(source_.from(first), {destination_.row(first), destination_.pitch},
-                            last - first, destination_.count);
+            run_direct(source_.from(first), {destination_.row(first), destination_.pitch},
+                       last - first);
             return;
         }
         const std::array walks{&std::as_const(destination_), &source_.walk()};
@@ -47,7 +57,7 @@ class Cast final : public Step {
                 continue;
             }
             Cursor from(source_.walk(), row), to(destination_, row);
-            pieces(destination_.count, [&](std::size_t count) {
+            pieces(destination_, row, [&](std::size_t count) {
                 const std::byte* codes = source_.take(from, count, in.data());
                 if (std::byte* place = to.direct()) {
                     conversion_.run({codes, 0}, {place, 0}, 1, count);
@@ -64,6 +74,17 @@ class Cast final : public Step {
     }
 
    private:
+    // The wider side moves more bytes: its lines are the ones to keep to.
+    void run_direct(ConstRows from, Rows to, std::size_t rows) const {
+        const unsigned in = conversion_.from_size, out = conversion_.to_size;
+        const std::size_t count = destination_.count;
+        const std::size_t head = in > out ? elements_before_line(from, count, in)
+                                          : elements_before_line(to, count, out);
+        if (head) conversion_.run(from, to, rows, head);
+        conversion_.run({from.first + head * in, from.pitch}, {to.first + head * out, to.pitch},
+                        rows, count - head);
+    }
+
     Walk destination_;
     Source source_;
     Conversion conversion_;
@@ -89,11 +110,11 @@ class Merge final : public Step {
         const unsigned predicate_size = predicate_.walk().size;
         if (conversion_.is_copy() && source_.direct() && predicate_.direct() &&
             destination_.unit()) {
-            merge_rows({destination_.row(first), destination_.pitch}, source_.from(first),
-                       predicate_.from(first), last - first, destination_.count,
-                       destination_.size, predicate_size);
+            run_direct({destination_.row(first), destination_.pitch}, source_.from(first),
+                       predicate_.from(first), last - first);
             return;
         }
+        if (conversion_.is_copy() && run_every(first, last)) return;
         const std::array walks{&std::as_const(destination_), &source_.walk(), &predicate_.walk()};
         const bool in_place = conversion_.is_copy() && source_.undisturbed() &&
                               predicate_.undisturbed() && destination_.injective();
@@ -110,7 +131,7 @@ class Merge final : public Step {
                 continue;
             }
             Cursor from(source_.walk(), row), where(predicate_.walk(), row), to(destination_, row);
-            pieces(destination_.count, [&](std::size_t count) {
+            pieces(destination_, row, [&](std::size_t count) {
                 const std::byte* codes = source_.take(from, count, in.data());
                 const std::byte* choose = predicate_.take(where, count, truth.data());
                 if (!conversion_.is_copy()) {
@@ -133,6 +154,39 @@ class Merge final : public Step {
     }
 
    private:
+    void run_direct(Rows to, ConstRows from, ConstRows where, std::size_t rows) const {
+        const unsigned size = destination_.size, truth = predicate_.walk().size;
+        const std::size_t count = destination_.count;
+        const std::size_t head = elements_before_line(to, count, size);
+        if (head) merge_rows(to, from, where, rows, head, size, truth);
+        merge_rows({to.first + head * size, to.pitch}, {from.first + head * size, from.pitch},
+                   {where.first + head * truth, where.pitch}, rows, count - head, size, truth);
+    }
+
+    // Rows whose elements are the same few places apart in all operands; false where they are not.
+    bool run_every(std::size_t first, std::size_t last) const {
+        constexpr std::ptrdiff_t most = 4;
+        const Walk &from = source_.walk(), &where = predicate_.walk();
+        const auto places = [](const Walk& walk) {
+            const auto size = static_cast<std::ptrdiff_t>(walk.size);
+            return walk.dimensions == 1 && walk.step[0] % size == 0 ? walk.step[0] / size : 0;
+        };
+        const std::ptrdiff_t step = places(destination_), every = step < 0 ? -step : step;
+        if (every < 1 || every > most || places(from) != step || places(where) != step ||
+            !source_.undisturbed() || !predicate_.undisturbed() || !destination_.count)
+            return false;
+        const auto lowest = [](const Walk& walk, std::size_t row) {
+            return walk.row(row) + walk.extent().first;
+        };
+        const std::size_t span = (destination_.count - 1) * static_cast<std::size_t>(every) + 1;
+        for (std::size_t row = first; row < last; ++row)
+            if (!avx512_merge_every(lowest(destination_, row), lowest(from, row),
+                                    lowest(where, row), span, static_cast<std::size_t>(every),
+                                    destination_.size, where.size))
+                return false;
+        return true;
+    }
+
     Walk destination_;
     Source source_, predicate_;
     Conversion conversion_;
@@ -156,13 +210,19 @@ class Fill final : public Step {
         for (std::size_t row = first; row < last; ++row) {
             const std::uint32_t value = value_.at(row);
             if (predicate_.direct() && destination_.unit()) {
-                fill_row(destination_.row(row), value, predicate_.from(row).first, when_,
-                         destination_.count, destination_.size, size);
+                std::byte* to = destination_.row(row);
+                const std::byte* where = predicate_.from(row).first;
+                const std::size_t count = destination_.count;
+                const std::size_t head =
+                    elements_before_line({to, 0}, count, destination_.size);
+                if (head) fill_row(to, value, where, when_, head, destination_.size, size);
+                fill_row(to + head * destination_.size, value, where + head * size, when_,
+                         count - head, destination_.size, size);
                 continue;
             }
             if (!destination_.unit()) spread(values, value);
             Cursor where(predicate_.walk(), row), to(destination_, row);
-            pieces(destination_.count, [&](std::size_t count) {
+            pieces(destination_, row, [&](std::size_t count) {
                 const std::byte* choose = predicate_.take(where, count, truth.data());
                 if (std::byte* place = to.direct()) {
                     fill_row(place, value, choose, when_, count, destination_.size, size);

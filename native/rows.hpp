@@ -24,6 +24,18 @@ struct ConstRows {
     ConstRows(Rows rows) : first(rows.first), pitch(rows.pitch) {}
 };
 
+// How many elements of a long row lie before the first that begins a cache line. Loops that begin
+// there move whole lines; from any other place every vector of 64 bytes touches two. 0 where that
+// wins nothing, or where rows differ.
+inline std::size_t elements_before_line(ConstRows rows, std::size_t columns, unsigned width) {
+    constexpr std::size_t line = 64, worth_it = 1024;
+    const std::size_t past = reinterpret_cast<std::uintptr_t>(rows.first) % line;
+    if (columns * width < worth_it || past == 0 || past % width != 0 ||
+        rows.pitch % static_cast<std::ptrdiff_t>(line) != 0)
+        return 0;
+    return (line - past) / width;
+}
+
 // destination[r, k] = predicate[r, k] != 0 ? source[r, k] : destination[r, k], for elements of
 // `width` bytes and predicate elements of `predicate_width` bytes (1, 2 or 4 each). The
 // destination overlaps neither the other two nor itself. Bits are copied, never interpreted.
