@@ -68,21 +68,27 @@ struct ByRank {
     static std::int32_t of_rank(std::int32_t rank) { return rank; }
 };
 
-// A row in blocks of whole vectors; what is missing in the last one is minus infinity.
+// A row in blocks of whole vectors; what is missing in a vector is minus infinity.
 struct Blocks {
     const std::byte* row;
     std::size_t count, length, number;  // elements; vectors a block; blocks
+    std::size_t short_by;  // what the first block lacks, so that the others begin cache lines
 
     Blocks(const std::byte* row, std::size_t count) : row(row), count(count) {
-        const std::size_t vectors = (count + width - 1) / width;
+        const std::size_t head = elements_before_line({row, 0}, count, 4);
+        short_by = head ? width - head : 0;
+        const std::size_t vectors = (count + short_by + width - 1) / width;
         length = std::max<std::size_t>((vectors + most_blocks - 1) / most_blocks, 4);
         number = (vectors + length - 1) / length;
     }
-    std::size_t begin(std::size_t block) const { return block * length * width; }
+    std::size_t begin(std::size_t block) const {
+        return block ? block * length * width - short_by : 0;
+    }
     std::size_t end(std::size_t block) const { return std::min(begin(block + 1), count); }
-    LANEWISE_AVX512_INLINE Vector at(std::size_t k) const {
+    // Elements from `k` on, of which a block has no more than those before `end`.
+    LANEWISE_AVX512_INLINE Vector at(std::size_t k, std::size_t end) const {
         return _mm512_mask_loadu_epi32(all(static_cast<std::int32_t>(minus_infinity)),
-                                       first_lanes(count - k), row + 4 * k);
+                                       first_lanes(end - k), row + 4 * k);
     }
 };
 
@@ -97,7 +103,7 @@ LANEWISE_AVX512_INLINE Vector maximum(const Blocks& blocks, std::size_t block) {
         for (std::size_t i = 0; i < 4; ++i)
             best[i] = _mm512_max_epi32(
                 best[i], Order::order(_mm512_loadu_si512(blocks.row + 4 * (k + i * width))));
-    for (; k < end; k += width) best[0] = _mm512_max_epi32(best[0], Order::order(blocks.at(k)));
+    for (; k < end; k += width) best[0] = _mm512_max_epi32(best[0], Order::order(blocks.at(k, end)));
     return _mm512_max_epi32(_mm512_max_epi32(best[0], best[1]),
                             _mm512_max_epi32(best[2], best[3]));
 }
@@ -190,8 +196,9 @@ LANEWISE_AVX512_INLINE bool few(const Blocks& blocks, const Maxima<Order>& maxim
         if (block == before) continue;
         before = block;
         const auto index = static_cast<std::size_t>(block);
-        for (std::size_t k = blocks.begin(index); k < blocks.end(index); k += width) {
-            const Vector here = blocks.at(k);
+        const std::size_t end = blocks.end(index);
+        for (std::size_t k = blocks.begin(index); k < end; k += width) {
+            const Vector here = blocks.at(k, end);
             const __mmask16 reach = _mm512_cmpge_epi32_mask(Order::order(here), all(least));
             if (!reach) continue;
             _mm512_storeu_si512(bits + found, _mm512_maskz_compress_epi32(reach, here));
@@ -223,8 +230,10 @@ LANEWISE_AVX512 bool many(const Blocks& blocks, const Maxima<Order>& maxima, Slo
     std::int32_t surpass = least - 1;  // later elements have to: of equals the earlier ranks higher
     for (std::size_t block = 0; block < blocks.number; ++block) {
         if (!_mm512_cmpgt_epi32_mask(maxima.of_block[block], all(surpass))) continue;
-        for (std::size_t k = blocks.begin(block); k < blocks.end(block); k += width) {
-            unsigned left = _mm512_cmpgt_epi32_mask(Order::order(blocks.at(k)), all(surpass));
+        const std::size_t end = blocks.end(block);
+        for (std::size_t k = blocks.begin(block); k < end; k += width) {
+            unsigned left =
+                _mm512_cmpgt_epi32_mask(Order::order(blocks.at(k, end)), all(surpass));
             for (; left; left &= left - 1) {
                 const std::size_t position = k + static_cast<unsigned>(std::countr_zero(left));
                 const std::int32_t rank = rank_of(load<std::uint32_t>(blocks.row + 4 * position));
@@ -294,7 +303,12 @@ LANEWISE_AVX512_VBMI std::size_t find_key(const std::byte* elements, std::size_t
                                           const std::uint32_t* keys) {
     const KeyBits table(keys);
     const Vector missing = _mm512_load_si512(table.missing);
-    for (std::size_t k = 0; k < count;) {
+    std::size_t k = elements_before_line({elements, 0}, count, 4);
+    if (k) {
+        const unsigned found = equal_to_any(_mm512_loadu_si512(elements), keys);
+        if (found) return static_cast<unsigned>(std::countr_zero(found));
+    }
+    while (k < count) {
         if (k + 4 * width <= count) {
             __mmask16 any = 0;
             for (std::size_t i = 0; i < 4; ++i)

@@ -130,6 +130,16 @@ Conversion Conversion::encoding(Source source, std::uint32_t flip, const Target&
 }
 
 void Conversion::run(ConstRows from, Rows to, std::size_t rows, std::size_t columns) const {
+    // The wider side moves more bytes: its cache lines are the ones to keep to.
+    const std::size_t head = from_size > to_size ? elements_before_line(from, columns, from_size)
+                                                 : elements_before_line(to, columns, to_size);
+    if (head) run_from_anywhere(from, to, rows, head);
+    run_from_anywhere({from.first + head * from_size, from.pitch},
+                      {to.first + head * to_size, to.pitch}, rows, columns - head);
+}
+
+void Conversion::run_from_anywhere(ConstRows from, Rows to, std::size_t rows,
+                                   std::size_t columns) const {
     if (fast) return fast(*this, from, to, rows, columns);
     if (source == Source::copy) return copy_rows(from, to, rows, columns * from_size);
     if (source == Source::table)

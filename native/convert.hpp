@@ -63,6 +63,7 @@ struct Conversion {
     void run(ConstRows from, Rows to, std::size_t rows, std::size_t columns) const;
 
    private:
+    void run_from_anywhere(ConstRows from, Rows to, std::size_t rows, std::size_t columns) const;
     void run_pieces(ConstRows from, Rows to, std::size_t rows, std::size_t columns) const;
 };
 

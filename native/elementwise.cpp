@@ -39,8 +39,8 @@ class Cast final : public Step {
 
     void run(std::size_t first, std::size_t last) override {
         if (source_.direct() && destination_.unit()) {
-            run_direct(source_.from(first), {destination_.row(first), destination_.pitch},
-                       last - first);
+            conversion_.run(source_.from(first), {destination_.row(first), destination_.pitch},
+                            last - first, destination_.count);
             return;
         }
         const std::array walks{&std::as_const(destination_), &source_.walk()};
@@ -74,17 +74,6 @@ class Cast final : public Step {
     }
 
    private:
-    // The wider side moves more bytes: its lines are the ones to keep to.
-    void run_direct(ConstRows from, Rows to, std::size_t rows) const {
-        const unsigned in = conversion_.from_size, out = conversion_.to_size;
-        const std::size_t count = destination_.count;
-        const std::size_t head = in > out ? elements_before_line(from, count, in)
-                                          : elements_before_line(to, count, out);
-        if (head) conversion_.run(from, to, rows, head);
-        conversion_.run({from.first + head * in, from.pitch}, {to.first + head * out, to.pitch},
-                        rows, count - head);
-    }
-
     Walk destination_;
     Source source_;
     Conversion conversion_;
