@@ -16,7 +16,6 @@
 namespace lanewise {
 namespace {
 
-constexpr unsigned longest_step = 4;
 constexpr std::size_t worth_it = 8;  // elements of a run
 
 constexpr std::uint64_t first_bits(std::size_t count) {

@@ -95,12 +95,13 @@ LANEWISE_INLINE std::uint64_t truths_of(std::uint64_t word, std::size_t columns,
 
 LANEWISE_INLINE void put_truths(std::byte* truth, std::uint64_t bits, std::size_t rows,
                                 std::size_t columns) {
+    // A word has 64 bits, which compilers are told so that they need not warn.
+    const std::size_t count = std::min<std::size_t>(64, rows * columns);
     if (columns == 3) {
-        for (std::size_t k = 0; k < 3 * rows; ++k)
+        for (std::size_t k = 0; k < count; ++k)
             truth[k] = static_cast<std::byte>(bits >> (k / 3 * 4 + k % 3) & 1);
         return;
     }
-    const std::size_t count = rows * columns;
     std::size_t k = 0;
     for (; k + 8 <= count; k += 8) store<std::uint64_t>(truth + k, bytes_of(bits >> k));
     for (; k < count; ++k) truth[k] = static_cast<std::byte>(bits >> k & 1);

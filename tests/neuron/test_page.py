@@ -28,6 +28,13 @@ def test_the_page_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) ->
     assert "illegal out-dtype" in out
 
 
+def test_the_page_about_speed_runs() -> None:
+    (block,) = snippets("docs/speed.md")
+    names: dict[str, object] = {}
+    exec(compile(block, "docs/speed.md", "exec"), names)
+    assert names["program"].run().counts == {"CAST": 1000}  # type: ignore[attr-defined]
+
+
 def test_the_first_snippets_of_the_readme_run(capsys: pytest.CaptureFixture[str]) -> None:
     about_the_core = [block for block in snippets("README.md") if "lanewise.neuron" in block]
     assert len(about_the_core) >= 2
