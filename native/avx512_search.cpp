@@ -265,10 +265,30 @@ LANEWISE_AVX512 bool top8(const std::byte* row, std::size_t count, std::uint32_t
            top8_by<ByFlippedBits>(blocks, largest) || top8_by<ByRank>(blocks, largest);
 }
 
+// A row of one vector: every element is compared with every other.
+LANEWISE_AVX512 void top8_of_vector(const std::byte* row, std::size_t count,
+                                    std::uint32_t* largest) {
+    const __mmask16 lanes = first_lanes(count);
+    const Vector bits = _mm512_maskz_loadu_epi32(lanes, row);
+    const Vector ranks = _mm512_mask_mov_epi32(all(INT32_MIN), lanes, ByRank::order(bits));
+    // Nothing replaces the minus infinity of a slot but what is greater.
+    const __mmask16 greater = _mm512_cmpge_epi32_mask(ranks, all(ByRank::least));
+    const Vector wanted = _mm512_mask_mov_epi32(all(static_cast<std::int32_t>(minus_infinity)),
+                                                greater, bits);
+    std::uint32_t places[width], values[width], sorted[width];
+    _mm512_storeu_si512(places, places_of(ranks));
+    _mm512_storeu_si512(values, wanted);
+    for (std::size_t n = 0; n < width; ++n) sorted[places[n]] = values[n];
+    for (std::size_t n = 0; n < slots; ++n) largest[slots - 1 - n] = sorted[n];
+}
+
 }  // namespace
 
 bool avx512_top8(const std::byte* row, std::size_t count, std::uint32_t* largest) {
-    return has_avx512() && count >= width && top8(row, count, largest);
+    if (!has_avx512()) return false;
+    if (count > width) return top8(row, count, largest);
+    top8_of_vector(row, count, largest);
+    return true;
 }
 
 namespace {
