@@ -115,7 +115,8 @@ def test_what_is_compared_runs_in_turn() -> None:
     clock = Clock(turns=3, least=0.0)
     ours, theirs = clock.times(lambda: order.append("a"), lambda: order.append("b"))
     assert (len(ours), len(theirs)) == (3, 3)
-    assert "".join(order).endswith("ababab")
+    # A turn of each begins with a run that does not count.
+    assert "".join(order).endswith("aabbaabbaabb")
 
 
 def test_the_picture_has_a_bar_for_each_ratio_to_memory() -> None:

@@ -126,6 +126,14 @@ def test_check_says_what_words_alone_break(
         "bundle 3: BundleControl: B.IOR outside a bundle [bundle.outside]",
         "4 bundles: 2 ok, 1 TileLegality, 1 BundleControl",
     ]
+    assert main(["check", str(folder / "bad.pto"), "--every", "--limit", "1"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "bundle 0: TCMPS ok",
+        "… and 3 more bundles ('--limit all' lists them)",
+        "4 bundles: 2 ok, 1 TileLegality, 1 BundleControl",
+    ]
+    assert main(["check", str(folder / "bad.pto"), "--json", "--limit", "0"]) == 1
+    assert json.loads(capsys.readouterr().out)["summary"]["not_listed"] == 2
 
 
 def test_text_errors_name_the_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
