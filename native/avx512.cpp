@@ -55,7 +55,15 @@ LANEWISE_AVX512 void widen(const Conversion&, ConstRows from, Rows to, std::size
         const auto row = static_cast<std::ptrdiff_t>(r);
         const std::byte* in = from.first + row * from.pitch;
         std::byte* out = to.first + row * to.pitch;
-        for (std::size_t k = 0; k < columns; k += lanes) {
+        std::size_t k = 0;
+        for (; k + lanes <= columns; k += lanes) {
+            Numbers numbers = From::all(in + k * From::size);
+            if constexpr (From::has_nan)
+                numbers = {ToFp32::quieted(numbers.first), ToFp32::quieted(numbers.second)};
+            _mm512_storeu_ps(out + 4 * k, numbers.first);
+            _mm512_storeu_ps(out + 4 * k + 64, numbers.second);
+        }
+        for (; k < columns; k += lanes) {
             const __mmask32 mask = mask_of(columns - k);
             Numbers numbers = From::some(in + k * From::size, mask);
             if constexpr (From::has_nan)
@@ -108,9 +116,7 @@ Conversion::Run avx512_arithmetic(const Conversion& conversion) {
     if (!has_avx512() || conversion.flip) return nullptr;
     switch (conversion.source) {
         case Conversion::Source::fp32:
-            // Whole numbers of 32 bits move as fast as they can be loaded anyway.
-            return conversion.target.kind == Target::Kind::fp32 ? nullptr
-                                                                : to_target<FromFp32>(conversion);
+            return to_target<FromFp32>(conversion);
         case Conversion::Source::upper_half: return to_target<FromUpperHalf>(conversion);
         case Conversion::Source::fp16: return to_target<FromFp16>(conversion);
         case Conversion::Source::int16: return to_target<FromInt16>(conversion);
