@@ -116,7 +116,15 @@ def test_words_come_as_bytes_or_as_an_array(monkeypatch: pytest.MonkeyPatch) -> 
     table = np.frombuffer(words, np.uint8).reshape(-1, 64)
     wide = np.zeros((70, 128), np.uint8)
     wide[:, ::2] = table
-    for same in (bytearray(words), memoryview(words), table, wide[:, ::2], table[::-1][::-1]):
+    reversed_view = memoryview(words[::-1])[::-1]
+    for same in (
+        bytearray(words),
+        memoryview(words),
+        reversed_view,
+        table,
+        wide[:, ::2],
+        table[::-1][::-1],
+    ):
         got = check_words(same)
         assert np.array_equal(got.broken, wanted.broken)
         assert np.array_equal(got.verdicts, wanted.verdicts)

@@ -171,6 +171,8 @@ def _as_table(words: object) -> NDArray[np.uint8]:
         raise UsageError(
             f"words are bytes or an array uint8 [n, {WORD_BYTES}], not {type(words).__name__}"
         )
+    if isinstance(words, memoryview) and not words.c_contiguous:
+        words = words.tobytes()
     flat = np.frombuffer(words, np.uint8)
     if flat.size % WORD_BYTES:
         raise UsageError(
