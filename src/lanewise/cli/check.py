@@ -6,7 +6,7 @@ import functools
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import typer
@@ -48,6 +48,8 @@ from lanewise.neuron.instruction import WORD_BYTES, Instruction
 from lanewise.neuron.roster import roster
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+_Found = TypeVar("_Found")
 
 _REFUSED = (ILLEGAL, MALFORMED)
 _REMEMBERED = 4096
@@ -250,16 +252,16 @@ def _show(out: Output, path: str | None, index: int, findings: dict[str, Finding
             show_broken(out, finding.broken)
 
 
-def _grouped(findings: dict[str, Finding]) -> list[tuple[list[str], Finding]]:
-    """Findings with the generations that share them, in the order of the first one."""
-    groups: list[tuple[list[str], Finding]] = []
-    for name, finding in findings.items():
+def _grouped(found: dict[str, _Found]) -> list[tuple[list[str], _Found]]:
+    """What was found, with the generations that share it, in the order of the first one."""
+    groups: list[tuple[list[str], _Found]] = []
+    for name, one in found.items():
         for names, known in groups:
-            if known == finding:
+            if known == one:
                 names.append(name)
                 break
         else:
-            groups.append(([name], finding))
+            groups.append(([name], one))
     return groups
 
 
@@ -288,15 +290,7 @@ def _by_rule(counts: Iterable[dict[int, dict[str, int]]]) -> dict[str, int]:
 
 def _show_summary(out: Output, tallies: dict[str, Tally]) -> None:
     """The tables, one for generations that agree in everything, and a line for each generation."""
-    groups: list[tuple[list[str], Tally]] = []
-    for name, tally in tallies.items():
-        for names, known in groups:
-            if known == tally:
-                names.append(name)
-                break
-        else:
-            groups.append(([name], tally))
-    for names, tally in groups:
+    for names, tally in _grouped(tallies):
         if tally.total > 1:
             if len(tallies) > 1:
                 out.line(f"{', '.join(names)}:")
