@@ -21,7 +21,12 @@ from lanewise.neuron.instructions import (
     RangeSelect,
     SelectReduce,
 )
-from lanewise.neuron.words import Address, Header, Indirect20, Tensor4D
+from lanewise.neuron.words import (
+    Address,
+    Header,
+    Indirect20,
+    Tensor4D,
+)
 
 HUGE = 10**5000
 

@@ -6,10 +6,11 @@ from collections import Counter
 
 import pytest
 
+from lanewise.neuron.codes import DEBUG_COMMANDS, UPDATE_MODES, WAIT_MODES
 from lanewise.neuron.dtypes import dtype_names
 from lanewise.neuron.instruction import Instruction
 from lanewise.neuron.instructions import BY_OPCODE
-from lanewise.neuron.words import DEBUG_COMMANDS, UPDATE_MODES, WAIT_MODES, Destination, Source
+from lanewise.neuron.operands import Destination, Source
 from lanewise.text.neuron import Printer, assemble, syntax
 from lanewise.text.neuron import layout as layouts
 from lanewise.text.neuron.layout import identifier, layout_of, mnemonics

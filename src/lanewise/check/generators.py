@@ -15,21 +15,21 @@ from typing import Final
 
 from lanewise.check.recipes import CHANNELS, NOTABLE, Recipe, broken_rules, recipe, with_raw
 from lanewise.errors import LanewiseError
+from lanewise.neuron.codes import (
+    DEBUG_COMMANDS,
+    REGISTERS,
+    UPDATE_MODES,
+    WAIT_MODES,
+)
 from lanewise.neuron.dtypes import Dtype
 from lanewise.neuron.generation import PARTITIONS, QUADRANT, Generation, find_generation
 from lanewise.neuron.instruction import WORD_BYTES, Instruction
 from lanewise.neuron.instructions import BY_OPCODE
 from lanewise.neuron.legality.immediates import INLINE, POINTER, REGISTER
+from lanewise.neuron.operands import Operand
 from lanewise.neuron.profile import Profile
 from lanewise.neuron.roster import opcodes_of
-from lanewise.neuron.words import (
-    DEBUG_COMMANDS,
-    REGISTERS,
-    UPDATE_MODES,
-    WAIT_MODES,
-    Address,
-    Operand,
-)
+from lanewise.neuron.words import Address
 from lanewise.words import Inert
 
 __all__ = ["INDEX_LISTS", "legal_word", "mutated", "random_word"]

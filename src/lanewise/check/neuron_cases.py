@@ -13,8 +13,8 @@ from lanewise.check.errors import CaseError
 from lanewise.errors import LanewiseError, UsageError
 from lanewise.model import RunReport, Verdict
 from lanewise.neuron import Dispatch, NeuronCore, Profile, Unmodelled, decode, find_generation
+from lanewise.neuron.codes import REGISTERS
 from lanewise.neuron.generation import PARTITIONS, Generation, Space
-from lanewise.neuron.words import REGISTERS
 
 SCHEMA = "lanewise.case/1"
 Lane = int

@@ -33,10 +33,10 @@ from lanewise.cli.support.reports import STYLES, plural, show_broken
 from lanewise.errors import UsageError
 from lanewise.model import IllegalInstruction, RunReport, Verdict
 from lanewise.neuron import Dispatch, NeuronCore
+from lanewise.neuron.codes import REGISTERS
 from lanewise.neuron.dtypes import FLOAT_TYPES_AND_FP32R
 from lanewise.neuron.instruction import WORD_BYTES
 from lanewise.neuron.instructions import BY_OPCODE
-from lanewise.neuron.words import REGISTERS
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from lanewise.errors import UsageError, unknown_name
 from lanewise.neuron.generation import GENERATIONS, Generation, Space
+from lanewise.neuron.operands import Immediate, Operand
 from lanewise.neuron.roster import RosterEntry, roster
-from lanewise.neuron.words import Events, Header, Immediate, Operand
+from lanewise.neuron.words import Events, Header
 from lanewise.words import Inert, Part, Word, byte
 
 if TYPE_CHECKING:

@@ -25,10 +25,11 @@ from lanewise.neuron.dtypes import CODE_TYPES, element_size
 from lanewise.neuron.generation import Generation, Place
 from lanewise.neuron.instruction import Instruction
 from lanewise.neuron.legality.immediates import INLINE, REGISTER
+from lanewise.neuron.operands import Immediate, Operand
 from lanewise.neuron.patterns import Codes, Listed, Pattern, Walk, gather
 from lanewise.neuron.profile import Profile
 from lanewise.neuron.state import CoreState
-from lanewise.neuron.words import Address, Immediate, Indirect, Operand
+from lanewise.neuron.words import Address, Indirect
 
 Scalar = int | Walk
 

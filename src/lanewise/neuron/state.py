@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from lanewise.neuron.codes import REGISTERS
 from lanewise.neuron.generation import PARTITIONS, Generation, Space
 from lanewise.neuron.memory import Memory
 from lanewise.neuron.profile import Profile
-from lanewise.neuron.words import REGISTERS
 
 KEYS = 8
 NEGATIVE_INFINITY = 0xFF800000

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lanewise.model import BrokenRule, MalformedWord
+from lanewise.neuron.codes import IMMEDIATE_SOURCES
 from lanewise.neuron.dispatch import AnyInstruction, check, decode
 from lanewise.neuron.generation import Generation
 from lanewise.neuron.instruction import WORD_BYTES, Instruction
+from lanewise.neuron.operands import Immediate
 from lanewise.neuron.profile import Profile
-from lanewise.neuron.words import IMMEDIATE_SOURCES, Address, Immediate
+from lanewise.neuron.words import Address
 from lanewise.text.neuron import Printer
 from lanewise.text.neuron.scalars import scalar_text
 from lanewise.words import BitRange, Leaf, Reserved

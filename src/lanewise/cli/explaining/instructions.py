@@ -14,8 +14,8 @@ from lanewise.neuron import GENERATIONS, Generation
 from lanewise.neuron.instruction import Instruction
 from lanewise.neuron.instructions import BY_OPCODE
 from lanewise.neuron.legality import Rule
+from lanewise.neuron.operands import Operand
 from lanewise.neuron.roster import RosterEntry, roster
-from lanewise.neuron.words import Operand
 from lanewise.words import Coded, Part
 from lanewise.words.bits import BitRange
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lanewise.neuron.codes import IMMEDIATE_SOURCES
 from lanewise.neuron.dtypes import BASE_TYPES
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
@@ -26,7 +27,12 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.words import IMMEDIATE_SOURCES, Destination, DtypeCode, Immediate, Source
+from lanewise.neuron.operands import (
+    Destination,
+    DtypeCode,
+    Immediate,
+    Source,
+)
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.words import Destination, DtypeCode
+from lanewise.neuron.operands import Destination, DtypeCode
 from lanewise.words import Reserved, Unsigned, byte
 
 if TYPE_CHECKING:

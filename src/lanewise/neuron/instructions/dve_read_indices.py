@@ -21,7 +21,7 @@ from lanewise.neuron.legality import (
     writable,
     zero_bits,
 )
-from lanewise.neuron.words import Destination, DtypeCode
+from lanewise.neuron.operands import Destination, DtypeCode
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:

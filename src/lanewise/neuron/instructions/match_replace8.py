@@ -26,8 +26,13 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
+from lanewise.neuron.operands import (
+    Destination,
+    DtypeCode,
+    Fp32Bits,
+    Source,
+)
 from lanewise.neuron.state import MISS
-from lanewise.neuron.words import Destination, DtypeCode, Fp32Bits, Source
 from lanewise.words import Reserved, Unsigned, byte
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lanewise.neuron.codes import IMMEDIATE_SOURCES
 from lanewise.neuron.dtypes import BASE_TYPES
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
@@ -20,7 +21,7 @@ from lanewise.neuron.legality import (
     window,
     zero_bits,
 )
-from lanewise.neuron.words import IMMEDIATE_SOURCES, DtypeCode, Fp32Bits, Source
+from lanewise.neuron.operands import DtypeCode, Fp32Bits, Source
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lanewise.neuron.codes import IMMEDIATE_SOURCES
 from lanewise.neuron.dtypes import Dtype
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
@@ -24,7 +25,12 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.words import IMMEDIATE_SOURCES, Destination, DtypeCode, Immediate, Source
+from lanewise.neuron.operands import (
+    Destination,
+    DtypeCode,
+    Immediate,
+    Source,
+)
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:

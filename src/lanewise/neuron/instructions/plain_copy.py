@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lanewise.neuron.codes import SUBDIMENSIONS
 from lanewise.neuron.dtypes import BASE_TYPES, BASE_TYPES_AND_FP32R
 from lanewise.neuron.instruction import Instruction
 from lanewise.neuron.legality import (
@@ -26,8 +27,8 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
+from lanewise.neuron.operands import Destination, DtypeCode, Source
 from lanewise.neuron.roster import alu_codes
-from lanewise.neuron.words import SUBDIMENSIONS, Destination, DtypeCode, Source
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:

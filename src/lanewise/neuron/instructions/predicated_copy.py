@@ -24,8 +24,8 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
+from lanewise.neuron.operands import Destination, DtypeCode, Source
 from lanewise.neuron.roster import alu_codes
-from lanewise.neuron.words import Destination, DtypeCode, Source
 from lanewise.words import Coded, Unsigned, bits, byte
 
 if TYPE_CHECKING:

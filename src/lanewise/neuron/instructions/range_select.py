@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lanewise.formats import FP32, decode
+from lanewise.neuron.codes import ACCUMULATOR_COMMANDS, IMMEDIATE_SOURCES
 from lanewise.neuron.dtypes import FLOAT_TYPES, FLOAT_TYPES_AND_FP32R, Dtype
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
@@ -31,16 +32,14 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.roster import alu_codes
-from lanewise.neuron.words import (
-    ACCUMULATOR_COMMANDS,
-    IMMEDIATE_SOURCES,
+from lanewise.neuron.operands import (
     Destination,
     DtypeCode,
     Fp32Bits,
     Immediate,
     Source,
 )
+from lanewise.neuron.roster import alu_codes
 from lanewise.words import Coded, Inert, Unsigned, bits, byte
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lanewise.neuron.codes import ACCUMULATOR_COMMANDS, IMMEDIATE_SOURCES, REVERSED_OPERANDS
 from lanewise.neuron.dtypes import BASE_TYPES, BASE_TYPES_AND_FP32R, Dtype
 from lanewise.neuron.instruction import Example, Instruction
 from lanewise.neuron.legality import (
@@ -32,16 +33,13 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.roster import alu_codes
-from lanewise.neuron.words import (
-    ACCUMULATOR_COMMANDS,
-    IMMEDIATE_SOURCES,
-    REVERSED_OPERANDS,
+from lanewise.neuron.operands import (
     Destination,
     DtypeCode,
     Immediate,
     Source,
 )
+from lanewise.neuron.roster import alu_codes
 from lanewise.words import Coded, Reserved, Unsigned, bits, byte
 
 if TYPE_CHECKING:

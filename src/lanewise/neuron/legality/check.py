@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from lanewise.model import BrokenRule
 from lanewise.neuron.dtypes import element_size
 from lanewise.neuron.generation import Generation, Place
+from lanewise.neuron.operands import Operand
 from lanewise.neuron.profile import Profile
-from lanewise.neuron.words import Address, Indirect, Operand
+from lanewise.neuron.words import Address, Indirect
 from lanewise.words import BitRange
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanewise.neuron.addressing import window_starts
+from lanewise.neuron.codes import REGISTERS
 from lanewise.neuron.dtypes import element_size
 from lanewise.neuron.generation import PARTITIONS, QUADRANT, Generation
+from lanewise.neuron.operands import Immediate, Operand
 from lanewise.neuron.profile import Profile
-from lanewise.neuron.words import REGISTERS, Immediate, Operand
 from lanewise.words import BitRange, Part
 
 if TYPE_CHECKING:

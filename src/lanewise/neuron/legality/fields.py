@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
+from lanewise.neuron.codes import DEBUG_COMMANDS, UPDATE_MODES, WAIT_MODES
 from lanewise.neuron.dtypes import INTEGER_TYPES, Dtype, dtype_names
 from lanewise.neuron.generation import PARTITIONS, Generation
 from lanewise.neuron.legality.check import Check, Finding, Rule, listed
 from lanewise.neuron.legality.columns import Broken, Columns
 from lanewise.neuron.roster import alu_codes
-from lanewise.neuron.words import DEBUG_COMMANDS, UPDATE_MODES, WAIT_MODES
 from lanewise.words import Reserved
 
 HEADER_WORDS = 16

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from lanewise.neuron.addressing import Trouble, element_place, window_trouble
+from lanewise.neuron.codes import IMMEDIATE_SOURCES, REGISTERS
 from lanewise.neuron.dtypes import Dtype, dtype_names, element_size
 from lanewise.neuron.legality.check import Check, Finding, Rule
 from lanewise.neuron.legality.columns import Broken, Columns
 from lanewise.neuron.legality.fields import CHANNELS_FIELD
-from lanewise.neuron.words import IMMEDIATE_SOURCES, REGISTERS, Immediate
+from lanewise.neuron.operands import Immediate
 
 INLINE, POINTER, REGISTER = 0, 1, 2
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from lanewise.errors import UsageError
+from lanewise.neuron.codes import REGISTERS
 from lanewise.neuron.dtypes import element_size, find_dtype
 from lanewise.neuron.generation import PARTITIONS, Place, Space
-from lanewise.neuron.words import REGISTERS
 from lanewise.text.diagnostics import Refusal, Span, one_of, unknown
 from lanewise.text.neuron.cursor import Cursor
 from lanewise.text.neuron.lexer import Kind

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from lanewise.neuron.instruction import Instruction
-from lanewise.neuron.words import Immediate, Operand
+from lanewise.neuron.operands import Immediate, Operand
 from lanewise.words import BitRange, Coded, Field, Part, Word
 
 #: Short names of fields that every instruction has.

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
+from lanewise.neuron.codes import ADDRESS_MODES, REGISTERS
 from lanewise.neuron.generation import PARTITIONS, Generation
-from lanewise.neuron.words import ADDRESS_MODES, REGISTERS
 from lanewise.text.neuron.layout import identifier
 
 #: Address modes as they are written in a pattern; a direct address is written without.

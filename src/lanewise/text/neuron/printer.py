@@ -13,12 +13,12 @@ from operator import itemgetter
 from typing import Any
 
 from lanewise.model import MalformedWord
+from lanewise.neuron.codes import IMMEDIATE_SOURCES
 from lanewise.neuron.dispatch import decode
 from lanewise.neuron.generation import Generation, find_generation
 from lanewise.neuron.instruction import WORD_BYTES, InstructionWord
 from lanewise.neuron.instructions import BY_OPCODE
 from lanewise.neuron.roster import opcodes_of, roster
-from lanewise.neuron.words import IMMEDIATE_SOURCES
 from lanewise.text.neuron.layout import (
     FieldArgument,
     ImmediateArgument,

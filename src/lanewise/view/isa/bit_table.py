@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 
 from lanewise.neuron.instruction import Instruction
-from lanewise.neuron.words import Immediate, Operand
+from lanewise.neuron.operands import Immediate, Operand
 from lanewise.words import Array, Part, Word
 
 _ROW_BITS = 64

@@ -20,9 +20,9 @@ from lanewise.neuron.dtypes import Dtype, dtype_names, element_size
 from lanewise.neuron.generation import GENERATIONS, PARTITIONS, Generation
 from lanewise.neuron.instruction import Instruction
 from lanewise.neuron.instructions import BY_OPCODE
+from lanewise.neuron.operands import Immediate, Operand
 from lanewise.neuron.profile import Profile
 from lanewise.neuron.roster import alu_codes, roster
-from lanewise.neuron.words import Immediate, Operand
 from lanewise.text.neuron import syntax
 from lanewise.view.isa.example import example_word
 from lanewise.words import Coded, Field, Part, Word
