@@ -16,7 +16,7 @@ LANEWISE_INLINE Word all_if(bool condition) {
 
 // Three wide streams are more than processors fetch ahead well, above all from one page to the next:
 // there the loop asks for what is a page ahead itself. With narrower predicates that only costs.
-constexpr std::size_t together = 256, line = 64;
+constexpr std::size_t line = 64;  // of the cache, in bytes
 
 LANEWISE_INLINE void fetch_ahead(const std::byte* from) {
     constexpr std::uintptr_t page = 4096;
@@ -27,14 +27,15 @@ LANEWISE_INLINE void fetch_ahead(const std::byte* from) {
 template <typename Word, typename Truth>
 LANEWISE_INLINE void merge(Rows destination, ConstRows source, ConstRows predicate,
                            std::size_t rows, std::size_t columns) {
+    constexpr bool fetches = sizeof(Word) == 4 && sizeof(Truth) == 4;
     for (std::size_t row = 0; row < rows; ++row) {
         const auto r = static_cast<std::ptrdiff_t>(row);
         std::byte* __restrict out = destination.first + r * destination.pitch;
         const std::byte* __restrict in = source.first + r * source.pitch;
         const std::byte* __restrict choose = predicate.first + r * predicate.pitch;
-        for (std::size_t done = 0; done < columns; done += together) {
-            const std::size_t end = std::min(columns, done + together);
-            if constexpr (sizeof(Word) == 4 && sizeof(Truth) == 4)
+        for (std::size_t done = 0, end; done < columns; done = end) {
+            end = fetches ? std::min(columns, done + 256) : columns;
+            if constexpr (fetches)
                 for (std::size_t k = done; k < end; k += line / 4) {
                     fetch_ahead(out + 4 * k);
                     fetch_ahead(in + 4 * k);
