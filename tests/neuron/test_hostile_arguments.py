@@ -21,12 +21,7 @@ from lanewise.neuron.instructions import (
     RangeSelect,
     SelectReduce,
 )
-from lanewise.neuron.words import (
-    Address,
-    Header,
-    Indirect20,
-    Tensor4D,
-)
+from lanewise.neuron.words import Address, Header, Indirect20, Tensor4D
 
 HUGE = 10**5000
 

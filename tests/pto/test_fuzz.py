@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from lanewise.check.pto_cases import _initial_core, parse_case, run_case
 from lanewise.check.pto_crash import failure_case
 from lanewise.check.pto_fuzz import FuzzReport, fuzz_bundles
+from lanewise.check.pto_schema import CompareElement
 from lanewise.cli.application import main
 from lanewise.errors import UsageError
+from lanewise.kernels import native_problem, select_tile_engine
 from lanewise.model import RunReport
 from lanewise.pto import PtoCore
+
+CASES = Path(__file__).parents[2] / "cases" / "pto"
 
 
 def test_random_bundles_keep_every_promise() -> None:
@@ -87,6 +93,42 @@ def test_failures_are_cases_that_a_sound_machine_passes(
                     run_case(case)
             else:
                 assert run_case(case) != []
+
+
+@pytest.mark.skipif(native_problem() is not None, reason="there is but one engine")
+def test_engines_that_differ_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiles = select_tile_engine("native")
+
+    def wrong(*operands: Any) -> tuple[Any, bool]:
+        words, raised = select_tile_engine("reference").compare_planes(*operands)
+        return words ^ np.uint64(1), raised
+
+    monkeypatch.setattr(tiles, "compare_planes", wrong)
+    report = fuzz_bundles(400, seed=3)
+    assert report.failures
+    assert {failure.problem for failure in report.failures} == {
+        "the engines native and reference end differently"
+    }
+
+
+@pytest.mark.skipif(native_problem() is not None, reason="there is but one engine")
+def test_a_case_runs_on_the_engine_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        line
+        for path in sorted(CASES.glob("*.jsonl"))
+        for line in path.read_text().splitlines()
+        if "compare_element" in line
+    ]
+    cases = [parse_case(json.loads(line)) for line in lines]
+    elements = [case for case in cases if isinstance(case.operation, CompareElement)][:20]
+    assert elements
+
+    def stop(*operands: Any) -> None:
+        raise AssertionError("this engine was not asked for")
+
+    monkeypatch.setattr(select_tile_engine("native"), "relate", stop)
+    for case in elements:
+        assert run_case(case, "reference") == []
 
 
 def test_the_verb_saves_failures_as_cases(

@@ -15,12 +15,7 @@ from typing import Final
 
 from lanewise.check.recipes import CHANNELS, NOTABLE, Recipe, broken_rules, recipe, with_raw
 from lanewise.errors import LanewiseError
-from lanewise.neuron.codes import (
-    DEBUG_COMMANDS,
-    REGISTERS,
-    UPDATE_MODES,
-    WAIT_MODES,
-)
+from lanewise.neuron.codes import DEBUG_COMMANDS, REGISTERS, UPDATE_MODES, WAIT_MODES
 from lanewise.neuron.dtypes import Dtype
 from lanewise.neuron.generation import PARTITIONS, QUADRANT, Generation, find_generation
 from lanewise.neuron.instruction import WORD_BYTES, Instruction

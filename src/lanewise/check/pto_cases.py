@@ -172,7 +172,7 @@ def run_case(case: schema.PtoCase, engine: str = "auto") -> list[str]:
     ``engine`` chooses the kernels.
     """
     if case.operation is not None and not isinstance(case.operation, schema.STATE_OPERATIONS):
-        return _run_element(case)
+        return _run_element(case, engine)
     core = _initial_core(case, engine)
     before = core.state
     report = core.attempt(_program(case))
@@ -187,9 +187,9 @@ def _wanted(expect: schema.Expectation) -> str:
     return expect.verdict if expect.fault is None else f"fault {expect.fault}"
 
 
-def _run_element(case: schema.PtoCase) -> list[str]:
+def _run_element(case: schema.PtoCase, engine: str) -> list[str]:
     try:
-        found = run_element(case.operation)
+        found = run_element(case.operation, engine)
     except PtoFault as fault:
         if case.expect.fault == fault.kind:
             return []

@@ -34,12 +34,12 @@ def _fraction(value: Fraction) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
-def _compare(op: schema.CompareElement) -> dict[str, Any]:
+def _compare(op: schema.CompareElement, engine: str) -> dict[str, Any]:
     dtype = DataType.named(op.dtype)
     left, right = number(op.left), number(op.right)
     if max(left, right) >> dtype.width:
         raise UsageError(f"codes of {dtype.name} have {dtype.width} bits")
-    result, flags = compare_elements(dtype, relation_named(op.relation), left, right)
+    result, flags = compare_elements(dtype, relation_named(op.relation), left, right, engine=engine)
     return {"result": result, "flags": flags}
 
 
@@ -128,7 +128,6 @@ def _assemble(op: schema.Assemble) -> dict[str, Any]:
 
 
 _RUNNERS: dict[type, Callable[[Any], dict[str, Any]]] = {
-    schema.CompareElement: _compare,
     schema.PadValueOf: _pad,
     schema.CellShapeOf: _cell_shape,
     schema.ElementAddressOf: _address,
@@ -140,11 +139,14 @@ _RUNNERS: dict[type, Callable[[Any], dict[str, Any]]] = {
 }
 
 
-def run_element(operation: Any) -> dict[str, Any]:
+def run_element(operation: Any, engine: str = "auto") -> dict[str, Any]:
     """What an element-level operation gives, as the case format writes it.
 
-    Raises PtoFault where the machine would, and UsageError for operands that make no sense.
+    ``engine`` chooses the kernels of a compare, the one operation that has any. Raises PtoFault
+    where the machine would, and UsageError for operands that make no sense.
     """
+    if isinstance(operation, schema.CompareElement):
+        return _compare(operation, engine)
     return _RUNNERS[type(operation)](operation)
 
 

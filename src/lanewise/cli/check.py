@@ -274,7 +274,7 @@ def _summary(tallies: dict[str, Tally]) -> dict[str, Any]:
             name: {f"{opcode:#04x}": count for opcode, count in tally.malformed_opcodes().items()}
             for name, tally in tallies.items()
         },
-        "broken_rules": _by_rule(tally.broken for tally in tallies.values()),
+        "broken_rules": {name: _by_rule([tally.broken]) for name, tally in tallies.items()},
         "first_broken_rules": _by_rule(tally.first for tally in tallies.values()),
     }
 

@@ -26,12 +26,7 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.operands import (
-    Destination,
-    DtypeCode,
-    Fp32Bits,
-    Source,
-)
+from lanewise.neuron.operands import Destination, DtypeCode, Fp32Bits, Source
 from lanewise.neuron.state import MISS
 from lanewise.words import Reserved, Unsigned, byte
 

@@ -25,12 +25,7 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.operands import (
-    Destination,
-    DtypeCode,
-    Immediate,
-    Source,
-)
+from lanewise.neuron.operands import Destination, DtypeCode, Immediate, Source
 from lanewise.words import Coded, Reserved, Unsigned, byte
 
 if TYPE_CHECKING:

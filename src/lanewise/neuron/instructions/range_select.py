@@ -32,13 +32,7 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.operands import (
-    Destination,
-    DtypeCode,
-    Fp32Bits,
-    Immediate,
-    Source,
-)
+from lanewise.neuron.operands import Destination, DtypeCode, Fp32Bits, Immediate, Source
 from lanewise.neuron.roster import alu_codes
 from lanewise.words import Coded, Inert, Unsigned, bits, byte
 

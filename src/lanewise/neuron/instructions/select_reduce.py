@@ -33,12 +33,7 @@ from lanewise.neuron.legality import (
     window,
     writable,
 )
-from lanewise.neuron.operands import (
-    Destination,
-    DtypeCode,
-    Immediate,
-    Source,
-)
+from lanewise.neuron.operands import Destination, DtypeCode, Immediate, Source
 from lanewise.neuron.roster import alu_codes
 from lanewise.words import Coded, Reserved, Unsigned, bits, byte
 

@@ -22,12 +22,7 @@ from lanewise.neuron.legality import (
     writable,
     zero_bits,
 )
-from lanewise.neuron.operands import (
-    Destination,
-    DtypeCode,
-    Fp32Bits,
-    Source,
-)
+from lanewise.neuron.operands import Destination, DtypeCode, Fp32Bits, Source
 from lanewise.words import Reserved, Unsigned, byte
 
 RESULTS = 8
